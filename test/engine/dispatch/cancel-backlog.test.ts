@@ -1,4 +1,4 @@
-// A cancel that is owed follows its member through restarts, and not beyond an ending.
+// An owed cancel follows its member through restarts, and not beyond an ending.
 import { expect, test } from 'vitest'
 import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
 import { cancelBacklog } from '../../../src/engine/duties/cancel-backlog.ts'
@@ -28,7 +28,7 @@ test('a member that restarts beside the cancel of its flow is cancelled, and the
   expect(await backlogOf(sql)).toEqual([])
 })
 
-test('one that was spared because it had begun is spared after a restart too', async () => {
+test('a member that was spared because it had started is spared after a restart too', async () => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql } = fixture
   const flow = await walk(fixture, { members: ['a'] })
@@ -59,7 +59,7 @@ test('a child that restarts beside the ending of its parent ends with it, howeve
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'cancelled', generation: 2 })
 })
 
-test('one whose cancel is owed for two of its generations ends once', async () => {
+test('a member whose cancel is owed for two of its generations ends once', async () => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql } = fixture
   const quorum = { kind: 'quorum', k: 1, onSatisfied: 'cancel_remaining' } as const
@@ -76,7 +76,7 @@ test('one whose cancel is owed for two of its generations ends once', async () =
   expect(endings).toHaveLength(2)
 })
 
-test('one that has ended and was replayed since, and has restarted, owes nothing to the cancel of its earlier life', async () => {
+test('a member that has ended and was replayed since, and has restarted, ignores the cancel of its earlier life', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   const { executionId } = await engine.executions.create({ kind: 'c', parentId: parent.executionId })

@@ -1,4 +1,4 @@
-// An ended parent leaves its children.
+// The children of an ended parent.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
@@ -14,7 +14,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
 
-test('children that live are to be cancelled with their parent, in its name', async () => {
+test('live children are marked for a cancel with their parent, in its name', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   const children = await childrenOf(engine, parent.executionId, ['cancel', 'cancel'])
@@ -31,7 +31,7 @@ test('children that live are to be cancelled with their parent, in its name', as
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
 })
 
-test('a child that is detached goes on, names its parent still, and owes it nothing', async () => {
+test('a detached child continues, still names its parent, and owes it nothing', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   const [childId] = await childrenOf(engine, parent.executionId, ['detach'])
@@ -43,7 +43,7 @@ test('a child that is detached goes on, names its parent still, and owes it noth
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
 })
 
-test('children that have ended are left as they are', async () => {
+test('ended children stay unchanged', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   const [one, two] = await childrenOf(engine, parent.executionId, ['cancel', 'detach'])
@@ -55,7 +55,7 @@ test('children that have ended are left as they are', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
 })
 
-test('more children than a set takes are left set by set, each once', async () => {
+test('more children than a set takes are marked set by set, each once', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   const ends = Array.from({ length: 25 }, (_, index): OnParentEnd => (index % 5 === 0 ? 'detach' : 'cancel'))
@@ -74,7 +74,7 @@ test('more children than a set takes are left set by set, each once', async () =
   ).toHaveLength(5)
 })
 
-test('what the ending of a parent owes its own parent stays', async () => {
+test("the work that a parent's ending owes its own parent stays", async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const root = await held(engine)
   const [parentId] = await childrenOf(engine, root.executionId, ['cancel'])
@@ -107,7 +107,7 @@ test('a parent that was replayed meanwhile keeps its children, until it ends aga
   expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(1)
 })
 
-test('a later generation of the parent cannot wait for a child that was detached, until that has ended', async () => {
+test('a later generation of the parent cannot wait for a detached child until that has ended', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   const [childId] = await childrenOf(engine, parent.executionId, ['detach'])
@@ -123,7 +123,7 @@ test('a later generation of the parent cannot wait for a child that was detached
   })
 })
 
-test('the duty leaves children and tells parents, within its filter', async () => {
+test('the duty marks children and notifies parents, within its filter', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   for (const namespace of ['a', 'b']) {
     const bound = engine.as({ namespace })
@@ -139,7 +139,7 @@ test('the duty leaves children and tells parents, within its filter', async () =
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
 })
 
-test('what cannot be processed is set aside, and the others go on', async () => {
+test('an ending that cannot be processed is quarantined, and the others are processed', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parents = [await held(engine), await held(engine)]
   for (const { executionId } of parents) await childrenOf(engine, executionId, ['cancel'])

@@ -1,4 +1,4 @@
-// How a flow ends: it fails when a member failed, was cancelled or expired and no join took care of that. The decision reads all
+// How a flow ends: it fails when a member failed, was cancelled or expired and no join handled that. The decision reads all
 // edges when the flow ends, so the order in which the members ended does not matter.
 import { expect, test } from 'vitest'
 import { setup, type Fixture } from '../../support/setup.ts'
@@ -43,15 +43,18 @@ test.each([
   expect(events.filter(({ kind }) => kind === 'flow_ended')).toHaveLength(1)
 })
 
-test.each(['ab', 'ba'])('a failure that nothing handled fails the flow, whoever ends first: %s', async (order) => {
-  const flow = await walk(await setup(), { edges: ['b > c on_failure', 'c > d', 'a > d'] })
-  await endIn(flow, order, { a: 'failed', b: 'completed' })
-  expect(await flow.states()).toEqual({ a: 'failed', b: 'completed', c: 'skipped', d: 'skipped' })
-  expect(await flow.row()).toMatchObject({ outcome: 'failed' })
-  expect([await flow.why('c'), await flow.why('d')]).toEqual(['not_needed', 'dependency_failed'])
-})
+test.each(['ab', 'ba'])(
+  'a failure that no join handled fails the flow, in every order of endings: %s',
+  async (order) => {
+    const flow = await walk(await setup(), { edges: ['b > c on_failure', 'c > d', 'a > d'] })
+    await endIn(flow, order, { a: 'failed', b: 'completed' })
+    expect(await flow.states()).toEqual({ a: 'failed', b: 'completed', c: 'skipped', d: 'skipped' })
+    expect(await flow.row()).toMatchObject({ outcome: 'failed' })
+    expect([await flow.why('c'), await flow.why('d')]).toEqual(['not_needed', 'dependency_failed'])
+  },
+)
 
-test.each(['ab', 'ba'])('an alert that needed two failures and saw one handled none: %s', async (order) => {
+test.each(['ab', 'ba'])('an alert that needed two failures and received one handled none: %s', async (order) => {
   const flow = await walk(await setup(), { edges: ['a > alert on_failure', 'b > alert on_failure'] })
   await endIn(flow, order, { a: 'failed', b: 'completed' })
   expect(await flow.states()).toEqual({ a: 'failed', b: 'completed', alert: 'skipped' })
@@ -59,7 +62,7 @@ test.each(['ab', 'ba'])('an alert that needed two failures and saw one handled n
   expect(await flow.why('alert')).toBe('not_needed')
 })
 
-test.each(['ab', 'ba'])('the reason of a skip reaches the members behind it: %s', async (order) => {
+test.each(['ab', 'ba'])('the reason of a skip reaches the downstream members: %s', async (order) => {
   const inner = { kind: 'inner', ...graphOf({ edges: ['x > y optional'] }) }
   const flow = await walk(await setup(), {
     edges: ['b > c on_failure', 'c > d', 'a > d', 'd > in', 'in > e'],
@@ -120,7 +123,7 @@ test.each([
   expect(await flow.row()).toMatchObject({ outcome })
 })
 
-test('a replay changes the reason of what stays skipped', async () => {
+test('a replay changes the reason of the members that stay skipped', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['b > c on_failure', 'c > d', 'a > d'] })
   await endIn(flow, 'ab', { a: 'failed', b: 'completed' })
@@ -131,7 +134,7 @@ test('a replay changes the reason of what stays skipped', async () => {
   expect(await flow.row()).toMatchObject({ outcome: 'success' })
 })
 
-test('a failure in an inner flow is handled there, or by what follows the flow', async () => {
+test('a failure in an inner flow is handled there, or by the members after the flow', async () => {
   const fixture = await setup()
   const handled = await nested(fixture, ['x > rescue on_failure'], ['in > after'])
   await endAll(handled.inner['in']!, { x: 'failed', rescue: 'completed' })

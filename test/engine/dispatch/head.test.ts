@@ -1,4 +1,4 @@
-// Where a look at what is owed begins.
+// Where a read of the owed endings begins.
 import { expect, test } from 'vitest'
 import { Dispatcher } from '../../../src/engine/duties/dispatcher.ts'
 import { OwedHead } from '../../../src/engine/dispatch/head.ts'
@@ -10,7 +10,7 @@ import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { walk } from '../flow/walk.ts'
 
-test('a look begins a second before the oldest that the last one met, or where that began if it met nothing', () => {
+test('a read begins a second before the oldest ending that the last one found, or at the start of the last one if it found none', () => {
   const head = new OwedHead()
   expect(head.begin(0)).toBe(0)
   head.met(50_000, 1)
@@ -21,14 +21,14 @@ test('a look begins a second before the oldest that the last one met, or where t
   expect(head.begin(6)).toBe(59_000)
 })
 
-test('what was held is met again by the next look, though younger ones were done', () => {
+test('the next read finds locked endings again, though younger ones were done', () => {
   const head = new OwedHead()
   head.met(90_000, 0)
   head.met(50_000, 1)
   expect(head.begin(2)).toBe(49_000)
 })
 
-test('after a second without a look it begins at the head, and a long look is no such second', () => {
+test('after a second without a read it begins at the head, and a long read is no such second', () => {
   const head = new OwedHead()
   head.met(50_000, 0)
   expect(head.begin(999)).toBe(49_000)
@@ -37,7 +37,7 @@ test('after a second without a look it begins at the head, and a long look is no
   expect(head.begin(6000)).toBe(0)
 })
 
-test('a dispatcher reads nothing again that went through; the duty finds what came to light too late', async () => {
+test('a dispatcher does not read again what it has processed; the duty finds endings that became visible too late', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql, clock } = fixture
   const flow = await walk(fixture, { edges: ['a > z', 'b > z', 'c > z', 'd > z'] })
@@ -52,7 +52,7 @@ test('a dispatcher reads nothing again that went through; the duty finds what ca
   const found = await rows(sql, 'select created_at_ms from flowfabric.ff_dispatch order by created_at_ms')
   const [b, c, d] = found.map((row) => Number(row['created_at_ms']))
   const begins: unknown[] = []
-  // Sets of one, and each time there is more.
+  // Sets of one, and each time more are waiting.
   const query: Sql['query'] = async (statement, values) => {
     begins.push((values as Readonly<Record<string, unknown>>)['from_ms'])
     const answer = await sql.query(statement, { ...values, batch: 1 })

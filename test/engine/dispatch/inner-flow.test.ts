@@ -1,4 +1,4 @@
-// A member that stands for a flow: what that flow waits for, and how the two end together.
+// A member that stands for a flow: when that flow starts, and how the two end together.
 import { expect, test } from 'vitest'
 import { rows } from '../../support/raw.ts'
 import { setup, type Fixture } from '../../support/setup.ts'
@@ -9,7 +9,7 @@ async function nested(fixture: Fixture, inner: Shape, edges: readonly string[] =
   return walk(fixture, { edges, members: [{ name: 'in', flow }] })
 }
 
-test('it begins when the member that stands for it is let go, and that one ends with it', async () => {
+test('an inner flow starts when its member is freed, and the member ends with it', async () => {
   const fixture = await setup()
   const flow = await nested(fixture, { edges: ['x > y'] })
   const inner = flow.inner['in']!
@@ -25,7 +25,7 @@ test('it begins when the member that stands for it is let go, and that one ends 
   expect(await flow.row()).toMatchObject({ outcome: 'success', success_count: 3 })
 })
 
-test('a failure inside fails the member, and skips what comes after it', async () => {
+test('a failure inside fails the member, and skips the members after it', async () => {
   const fixture = await setup()
   const flow = await nested(fixture, { edges: ['x > y'] }, ['in > b', 'in > rescue on_failure'])
   await flow.inner['in']!.end('x', 'failed')
@@ -34,7 +34,7 @@ test('a failure inside fails the member, and skips what comes after it', async (
 })
 
 test.each(['success_only', 'optional'])(
-  'when the member is skipped, so is all that is inside, by edges that are %s',
+  'when the member is skipped, so are all members inside, by edges that are %s',
   async (kind) => {
     const fixture = await setup()
     const flow = await nested(fixture, { edges: [`x > y ${kind}`] })
@@ -51,7 +51,7 @@ test.each(['success_only', 'optional'])(
 )
 
 test.each(['before', 'after'])(
-  'when the member is cancelled %s its flow began, that flow is cancelled too',
+  'when the member is cancelled %s its flow started, that flow is cancelled too',
   async (when) => {
     const fixture = await setup()
     const flow = await nested(fixture, { edges: ['x > y'] })
@@ -81,7 +81,7 @@ test('a flow inside a flow inside a flow ends from within', async () => {
   expect(ended).toHaveLength(2)
 })
 
-test('one of several flows that stand in line is enough, and the others are cancelled with all that they run', async () => {
+test('any_of over several inner flows takes the first, and cancels the others with all that they run', async () => {
   const fixture = await setup()
   const [one, two] = ['x', 'y'].map((name) => ({ kind: 'inner', ...graphOf({ members: [name] }) }))
   const flow = await walk(fixture, {

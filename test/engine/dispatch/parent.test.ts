@@ -35,7 +35,7 @@ test.each(['completed', 'failed', 'cancelled'] as const)('a child that is %s wak
   expect(events).toEqual([{ actor: 'dispatch' }])
 })
 
-test('a parent is resumable by the endings of its children, and says so', async () => {
+test('a parent is resumable by the endings of its children, and reports that', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   const childId = await childOf(engine, parent)
@@ -64,7 +64,7 @@ test('a parent that waits for all of three wakes with the last, once', async () 
   expect(await rows(sql, `select from flowfabric.ff_event where event_type = 'resumed'`)).toHaveLength(1)
 })
 
-test('children that end in one go are judged together', async () => {
+test('children that end together are evaluated together', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   const children = [await childOf(engine, parent), await childOf(engine, parent)]
@@ -74,7 +74,7 @@ test('children that end in one go are judged together', async () => {
   expect(await take(engine)).toMatchObject({ executionId: parent.executionId })
 })
 
-test('a parent that does not wait is left alone, and meets the ending when it suspends', async () => {
+test('a parent that does not wait is left alone, and receives the ending when it suspends', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   const childId = await childOf(engine, parent)
@@ -85,7 +85,7 @@ test('a parent that does not wait is left alone, and meets the ending when it su
   expect(await take(engine)).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
 })
 
-test('a parent that waits for something else stays suspended, with its timer', async () => {
+test('a parent that waits for another event stays suspended, with its timer', async () => {
   const { engine, sql, clock } = await setup({ dispatch: false })
   await clock.freeze()
   const parent = await held(engine)
@@ -131,7 +131,7 @@ test('the resume delay of the parent holds', async () => {
   expect((await engine.executions.describe(parent.executionId))?.publicState).toBe('delayed')
 })
 
-test('what a child owes its flow or its own children stays when its parent is told', async () => {
+test('the work that a child owes its flow or its own children stays when its parent is notified', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   const childId = await childOf(engine, parent)
@@ -145,7 +145,7 @@ test('what a child owes its flow or its own children stays when its parent is to
   expect(grandchild.kind).toBe('created')
 })
 
-test('a parent that is gone is told nothing, and nothing is left of it', async () => {
+test('the ending of a child whose parent is deleted is dropped', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parentId = await factory(sql).completed()
   const childId = await factory(sql).waiting({ parentId })
@@ -158,7 +158,7 @@ test('a parent that is gone is told nothing, and nothing is left of it', async (
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
 })
 
-test('a set takes as many as it is asked for, the oldest first', async () => {
+test('a set takes the requested number, the oldest first', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   for (let index = 0; index < 5; index++) await end(engine, await childOf(engine, parent), 'cancelled')

@@ -1,4 +1,4 @@
-// The resolver's plain form: what it does alone, and what it leaves whole for the other.
+// The resolver's plain form: the endings that it resolves alone, and those that it leaves to the whole form.
 import { expect, test } from 'vitest'
 import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
 import { resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
@@ -9,7 +9,7 @@ import { graphOf, walk, type Shape } from '../flow/walk.ts'
 
 const inner = { name: 'in', flow: { kind: 'inner', ...graphOf({ members: ['x'] }) } }
 
-test('members that wait, are let go and end with their flow need nothing else', async () => {
+test('members that wait, are freed and end with their flow need only the plain form', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > c', 'b > c optional', 'c > d', 'c > e'] })
@@ -32,7 +32,7 @@ test('members that wait, are let go and end with their flow need nothing else', 
   expect(await flow.row()).toMatchObject({ outcome: 'success', success_count: 5 })
 })
 
-test('a flow in which a member failed is left to the whole form when it ends, its edges resolved', async () => {
+test('the ending of a flow in which a member failed is left to the whole form, with its edges resolved', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b on_failure', 'b > c optional'] })
@@ -50,7 +50,7 @@ test('a flow in which a member failed is left to the whole form when it ends, it
   expect(await flow.row()).toMatchObject({ outcome: 'failed', success_count: 1, failed_count: 1, cancelled_count: 1 })
 })
 
-test('the first of any lets its member go alone where nobody is left to cancel', async () => {
+test('the first of any_of frees its member alone when no member is left to cancel', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > c', 'b > c'], groups: { c: { kind: 'any_of' } } })
@@ -86,7 +86,7 @@ test.each<{ what: string; shape: Shape; as?: 'failed'; after: Record<string, str
   expect(await flow.states()).toMatchObject(after)
 })
 
-test('an inner flow is counted by it, and its ending left to the whole form', async () => {
+test('the plain form counts an inner flow, and leaves its ending to the whole form', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql } = fixture
   const flow = await walk(fixture, {
@@ -107,7 +107,7 @@ test('an inner flow is counted by it, and its ending left to the whole form', as
   expect(await flow.states()).toEqual({ in: 'completed' })
 })
 
-test('of one ending, what needs no more is done at once; the ending is counted with the rest', async () => {
+test('of one ending, the plain form does the complete parts at once; the whole form counts the ending with the others', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b', 'a > c optional', 'x > y'] })
@@ -127,7 +127,7 @@ test('of one ending, what needs no more is done at once; the ending is counted w
   expect(await flow.row()).toMatchObject({ failed_count: 1 })
 })
 
-test('what was set aside is left to the sweeps', async () => {
+test('a quarantined ending is left to the duty', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b', 'c > d'] })

@@ -1,4 +1,4 @@
-// What an ending does to the flow that its execution is a member of, hop by hop.
+// The effect of an ending on the flow that its execution is a member of, hop by hop.
 import { expect, test } from 'vitest'
 import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
 import { resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
@@ -23,7 +23,7 @@ test('FLOW-14 of a chain exactly the next becomes claimable, and at the end all 
   expect(await flow.row()).toMatchObject({ outcome: 'success', success_count: 3, member_count: 3 })
 })
 
-test('FLOW-15 all that wait for one alone become claimable together', async () => {
+test('FLOW-15 all members that wait for the same one become claimable together', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > b', 'a > c'] })
   await flow.end('a')
@@ -38,7 +38,7 @@ test('FLOW-15 all that wait for one alone become claimable together', async () =
   ])
 })
 
-test('FLOW-16 who waits for two is blocked until the second', async () => {
+test('FLOW-16 a member that waits for two is blocked until the second ends', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['b > d', 'c > d'] })
   await flow.end('b')
@@ -47,7 +47,7 @@ test('FLOW-16 who waits for two is blocked until the second', async () => {
   expect(await flow.states()).toMatchObject({ d: 'waiting' })
 })
 
-test('FLOW-17 a failure skips all that depends on it, by one completion event each', async () => {
+test('FLOW-17 a failure skips all members that depend on it, with one completion event each', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > b', 'b > c', 'c > d'] })
   await flow.end('a')
@@ -68,7 +68,7 @@ test('FLOW-17 a failure skips all that depends on it, by one completion event ea
   expect(await flow.row()).toMatchObject({ outcome: 'failed', success_count: 1, failed_count: 1, skipped_count: 2 })
 })
 
-test('FLOW-18 an upstream that is to be retried resolves nothing', async () => {
+test('FLOW-18 an upstream that will be retried resolves nothing', async () => {
   const fixture = await setup()
   const { engine } = fixture
   const policy = { retry: { attempts: 2, backoff: { type: 'fixed', delayMs: 0 } } } as const
@@ -82,7 +82,7 @@ test('FLOW-18 an upstream that is to be retried resolves nothing', async () => {
   expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
 })
 
-test('EDGE-01 all of them are waited for where nothing else was said', async () => {
+test('EDGE-01 a member waits for all of its edges by default', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > d', 'b > d', 'c > d'] })
   for (const name of ['a', 'b', 'c']) {
@@ -93,7 +93,7 @@ test('EDGE-01 all of them are waited for where nothing else was said', async () 
   expect(await flow.states()).toMatchObject({ d: 'waiting' })
 })
 
-test('EDGE-02 one success of any is enough, and those that still run are cancelled', async () => {
+test('EDGE-02 with any_of one success is enough, and the running upstreams are cancelled', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > d', 'b > d', 'c > d'], groups: { d: { kind: 'any_of' } } })
   await flow.take('b')
@@ -121,7 +121,7 @@ test('EDGE-03 a quorum fires at its number, once', async () => {
   expect(events).toHaveLength(1)
 })
 
-test('EDGE-05 siblings that are let run go on for as long as they like', async () => {
+test('EDGE-05 siblings that the policy lets run continue as long as they like', async () => {
   const fixture = await setup()
   const groups = { d: { kind: 'any_of', onSatisfied: 'let_run' } } as const
   const flow = await walk(fixture, { edges: ['a > d', 'b > d'], groups })
@@ -132,7 +132,7 @@ test('EDGE-05 siblings that are let run go on for as long as they like', async (
   await flow.endTaken(running)
 })
 
-test('a quorum that cannot be met any more skips its member and cancels what still runs', async () => {
+test('a quorum that cannot be reached any more skips its member and cancels running upstreams', async () => {
   const fixture = await setup()
   const groups = { d: { kind: 'quorum', k: 2 } } as const
   const flow = await walk(fixture, { edges: ['a > d', 'b > d', 'c > d'], groups })
@@ -158,7 +158,7 @@ test.each([
   ['on_failure', 'expired', 'satisfied', 'waiting'],
   ['on_failure', 'skipped', 'skipped', 'skipped'],
 ])(
-  'EDGE-07 an edge %s from what ended %s is %s, and the member behind it %s',
+  'EDGE-07 an edge %s from an execution that ended %s is %s, and the member after it %s',
   async (kind, outcome, resolution, state) => {
     const fixture = await setup()
     const { sql, clock, engine } = fixture
@@ -186,7 +186,7 @@ test.each([
   },
 )
 
-test('EDGE-08 a member without outgoing edges is counted, and what is in no flow owes nothing', async () => {
+test('EDGE-08 a member without outgoing edges is counted, and an execution in no flow owes nothing', async () => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql } = fixture
   const flow = await walk(fixture, { members: ['a', 'b'] })
@@ -199,7 +199,7 @@ test('EDGE-08 a member without outgoing edges is counted, and what is in no flow
   expect(await flow.row()).toMatchObject({ cancelled_count: 2, outcome: 'failed' })
 })
 
-test('a delay that outlasts what a member waits for holds when that is done', async () => {
+test("a delay that outlasts a member's upstreams stays when those are done", async () => {
   const fixture = await setup()
   const { clock, engine } = fixture
   await clock.freeze()
@@ -225,7 +225,7 @@ test('a member that ended while it was blocked is counted, and its group fires w
   expect(await flow.row()).toMatchObject({ outcome: 'failed', success_count: 1, cancelled_count: 1, skipped_count: 1 })
 })
 
-test('one member with more edges than a set takes lets all go, set by set, and is counted once', async () => {
+test('one member with more edges than a set takes frees all, set by set, and is counted once', async () => {
   const fixture = await setup({ dispatch: false })
   const edges = Array.from({ length: 45 }, (_, index) => `a > b${index}`)
   const flow = await walk(fixture, { edges })
@@ -244,7 +244,7 @@ test('one member with more edges than a set takes lets all go, set by set, and i
   expect(await flow.row()).toMatchObject({ success_count: 1 })
 })
 
-test('an ending of a generation that is over is dropped', async () => {
+test('an ending of an older generation is dropped', async () => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b'] })
@@ -257,7 +257,7 @@ test('an ending of a generation that is over is dropped', async () => {
   expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
 })
 
-test('the duty does what nobody was kicked for, and says what that owes', async () => {
+test('the duty resolves endings without a hint, and the work that those owe', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql } = fixture
   const groups = { d: { kind: 'any_of' } } as const
@@ -280,7 +280,7 @@ test('the duty does what nobody was kicked for, and says what that owes', async 
   expect(await flow.states()).toEqual({ a: 'failed', b: 'skipped', c: 'completed', d: 'waiting', e: 'cancelled' })
 })
 
-test('EDGE-09 a burst of completions is dispatched once each, and a worker that waits gets what follows', async () => {
+test('EDGE-09 a burst of completions is dispatched once each, and a waiting worker gets the freed members', async () => {
   const fixture = await setup()
   const { engine, sql } = fixture
   const names = Array.from({ length: 10 }, (_, index) => index)

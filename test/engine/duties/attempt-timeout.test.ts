@@ -91,7 +91,7 @@ test('DEAD-03 only running attempts time out: the timer ends with the lease', as
   expect(await withoutWriting(sql, () => attemptTimeout.runOnce(sql))).toMatchObject({ processed: 0, errors: 0 })
 })
 
-test('the time is that of one holding: it starts anew with each claim, and is strictly over', async () => {
+test('the timeout covers one lease: it starts again with each claim, and expires strictly after its time', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const first = await claimed(engine, { policy: retried(3) })
@@ -121,7 +121,7 @@ test('DEAD-04 timeouts count against the retries', async () => {
   ])
 })
 
-test('a timeout that would be retried ends cancelled when a cancel was asked for', async () => {
+test('a timeout that would be retried ends cancelled when a cancel was requested', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId } = await claimed(engine, { policy: retried(3) })
   await engine.executions.cancel({ executionId, grace: '1h' })
@@ -130,7 +130,7 @@ test('a timeout that would be retried ends cancelled when a cancel was asked for
   expect((await engine.executions.describe(executionId))?.publicState).toBe('cancelled')
 })
 
-test('DEAD-09 one sweep takes a thousand at most, the oldest first, and the next the rest', async () => {
+test('DEAD-09 one run of the duty takes a thousand at most, the oldest first, and the next run the others', async () => {
   const { engine, sql, clock } = await setup()
   const request = { kind: 'k', policy: { attemptTimeoutMs: '10s' } } as const
   await bySets(

@@ -6,7 +6,7 @@ import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, fenceOf } from './claimed.ts'
 
-test('a holder that does not stop within the grace is fenced off, and the execution ends as it was asked', async () => {
+test('a holder that does not stop within the grace is fenced off, and the execution ends as requested', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const claim = await claimed(engine, {}, { leaseTtl: '1h' })
@@ -27,7 +27,7 @@ test('a holder that does not stop within the grace is fenced off, and the execut
   await refusal('execution_not_active', engine.executions.complete(fenceOf(claim)))
 })
 
-test('a holder that finishes within the grace has the last word', async () => {
+test('the outcome of a holder that finishes within the grace counts', async () => {
   const { engine, sql, clock } = await setup()
   const claim = await claimed(engine)
   await engine.executions.cancel({ executionId: claim.executionId, grace: '20s' })

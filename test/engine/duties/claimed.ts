@@ -1,4 +1,4 @@
-// One execution, created and taken by a worker.
+// One execution, created and claimed by a worker.
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
 import type { ClaimRequest } from '../../../src/engine/execution/claimer.ts'

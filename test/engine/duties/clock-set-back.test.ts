@@ -27,7 +27,7 @@ async function stepOf(sql: Sql) {
   return findings.find((each) => each.check === 'clock steps')
 }
 
-test('a delay that is set after the step ends in time, and the step is reported', async () => {
+test('a delay that is set after the step ends at its time, and the step is reported', async () => {
   const { engine, sql, clock } = await setup()
   const lines: string[] = []
   await supervise(sql, lines)
@@ -74,7 +74,7 @@ test('a lease lasts no longer than its ttl, and one that was renewed after the s
   expect(answer.leases).toMatchObject([{ kind: 'renewed' }])
 })
 
-test('leases are shortened also when the connection is lost as the step is noticed', async () => {
+test('leases are shortened also when the connection is lost while the step is detected', async () => {
   const { engine, sql, clock } = await setup()
   let isLost = false
   const failing: Sql = {

@@ -127,7 +127,7 @@ test.each([['expires'], ['is revoked']])('a recorded step resets the count when 
   if (how === 'expires') await die(fixture)
   else await engine.leases.revoke({ executionId })
   expect(await countsOf(engine, executionId)).toEqual(how === 'expires' ? [1, 3] : [0, 2])
-  // The step is of an earlier lease: no progress of this one.
+  // The step belongs to an earlier lease: it is no progress of this one.
   await reclaim(fixture)
   await die(fixture)
   expect((await countsOf(engine, executionId))[0]).toBe(how === 'expires' ? 2 : 1)
@@ -219,7 +219,7 @@ test('of a claim, the first in order are the started ones', async () => {
   expect(await Promise.all(counts)).toEqual([1, 1, 0, 0, 0])
 })
 
-test('executions that lose one worker together are tried again apart', async () => {
+test('executions that lose one worker together are retried at different times', async () => {
   const { engine, clock, sql } = await setup()
   await clock.freeze()
   await engine.executions.createMany(Array.from({ length: 20 }, () => ({ kind: 'k' })))

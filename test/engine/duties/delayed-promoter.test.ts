@@ -6,7 +6,7 @@ import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, claimNext, fenceOf } from './claimed.ts'
 
-test('DELAY-01 a due delay makes the execution eligible and changes nothing else', async () => {
+test('DELAY-01 a due delay makes the execution eligible and changes no other field', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k', delay: '1m', priority: 7 })
   const before = await engine.executions.describe(executionId)
@@ -32,7 +32,7 @@ test('DELAY-02 a delay is due at its very millisecond', async () => {
   expect(await delayedPromoter.runOnce(sql)).toMatchObject({ processed: 1 })
 })
 
-test('DELAY-03 a delay that ends in a millisecond stays', async () => {
+test('DELAY-03 a delay that ends a millisecond later stays', async () => {
   const { sql, clock } = await setup()
   await clock.freeze()
   await factory(sql).delayed({ until: (await clock.now()) + 1 })
@@ -68,7 +68,7 @@ test("DELAY-07 a retry's wait ends in a claim of the next attempt, never before 
   expect(await claimNext(engine)).toMatchObject({ attemptIndex: 1, reason: 'retry' })
 })
 
-test('a delay by the holder goes on with the same attempt', async () => {
+test('a delay by the holder continues the same attempt', async () => {
   const { engine, sql, clock } = await setup()
   const claim = await claimed(engine)
   await engine.executions.delay({ ...fenceOf(claim), for: '1h' })
@@ -80,7 +80,7 @@ test('a delay by the holder goes on with the same attempt', async () => {
   expect(await claimNext(engine)).toMatchObject({ attemptIndex: 0, reason: 'resume', leaseEpoch: 2 })
 })
 
-test('what was resumed before it was delayed is ready as resumed', async () => {
+test('an execution that was resumed before its delay is ready as resumed', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).retrying({ until: 1 })
   await sql.script(
@@ -91,7 +91,7 @@ test('what was resumed before it was delayed is ready as resumed', async () => {
   expect((await engine.executions.describe(executionId))?.publicState).toBe('resumable')
 })
 
-test('it tells the queues into which it put something', async () => {
+test('the promoter notifies the queues into which it put executions', async () => {
   const { sql } = await setup()
   await factory(sql).delayed({ until: 1, lane: 'a' })
   await factory(sql).delayed({ until: 1, lane: 'b' })

@@ -1,4 +1,4 @@
-// What the process that wrote an ending does behind its commit, until nothing is left.
+// The dispatcher's work after the commit of an ending, until no work is left.
 import { expect, test } from 'vitest'
 import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
 import { Dispatcher } from '../../../src/engine/duties/dispatcher.ts'
@@ -24,7 +24,7 @@ test('one member with edges for many sets is dispatched to the last of them', as
   expect(await rows(fixture.sql, 'select from flowfabric.ff_ready')).toHaveLength(155)
 })
 
-test('what is owed while something is held for long is not given up with it', async () => {
+test('owed work continues while a row is locked for long', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b'] })
@@ -35,7 +35,7 @@ test('what is owed while something is held for long is not given up with it', as
       turns += 1
       const answer = await ask()
       if (turns > 20) return answer
-      // Others end meanwhile, so that it does not pause; at last one that owes its flow.
+      // Others end meanwhile, so it does not pause; at last one that owes work to its flow.
       dispatcher.start(turns < 20 ? pendingDispatch.cancels : pendingDispatch.flow)
       return [{ seen: 1, processed: 0, ready_queue_ids: [], owes: 0 }] as never
     }),
@@ -45,7 +45,7 @@ test('what is owed while something is held for long is not given up with it', as
   expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
 })
 
-test('a flow that cannot be resolved is set aside at once, and holds up no other', async () => {
+test('a flow that cannot be resolved is quarantined at once, and delays no other', async () => {
   const fixture = await setup({ dispatch: false })
   const { sql } = fixture
   const bad = await walk(fixture, { edges: ['a > b'] })
@@ -67,7 +67,7 @@ test('a flow that cannot be resolved is set aside at once, and holds up no other
   ])
 })
 
-test('whoever holds a row says what it owes besides, because others may have passed it over', async () => {
+test('each pass returns what else its rows owe, because other passes may have skipped the locked rows', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const { flowId } = await grown(engine, [])
   const parent = await engine.executions.create({ executionId: mintExecutionId({ flowId }), kind: 'parent' })

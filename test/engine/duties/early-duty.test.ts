@@ -1,5 +1,5 @@
-// A duty comes before its interval is over when something is due. The intervals here are so long that nothing else could
-// have brought it.
+// A duty runs before its interval is over when a timer is due. The intervals here are so long that no other cause could
+// have started it.
 import { expect, onTestFinished, test } from 'vitest'
 import { openEngine } from '../../../src/engine/engine.ts'
 import type { SuperviseOptions } from '../../../src/engine/duties/supervisor.ts'
@@ -16,7 +16,7 @@ const until = { interval: 5 }
 const duties = ['delayed-promoter', 'lease-expiry', 'suspension-timeout', 'suspension-wake']
 const hourly: SuperviseOptions = { intervals: Object.fromEntries(duties.map((duty) => [duty, '1h'])) }
 
-/** An engine with a supervisor whose duties have just been done, and have an hour before them. */
+/** An engine with a supervisor whose duties have just run, and whose next regular runs are an hour away. */
 async function supervised(sql: Sql) {
   const { engine, supervisor } = openEngine(sql)
   const running = supervisor(hourly)
@@ -27,7 +27,7 @@ async function supervised(sql: Sql) {
   return { engine, running, state }
 }
 
-test('what a process delays shortly is promoted in time', async () => {
+test('an execution with a short delay is promoted at its time', async () => {
   const { sql } = await setup()
   const { engine, running, state } = await supervised(sql)
   const { executionId } = await engine.executions.create({ kind: 'k', delay: 100 })
@@ -37,7 +37,7 @@ test('what a process delays shortly is promoted in time', async () => {
   await running.stop()
 })
 
-test('what a holder delays or fails with a short back-off is promoted in time', async () => {
+test('an execution that its holder delays or fails with a short back-off is promoted at its time', async () => {
   const { sql } = await setup()
   const { engine, running, state } = await supervised(sql)
   const policy = { retry: { attempts: 3, backoff: { type: 'fixed' as const, delayMs: 50 } } }
@@ -57,7 +57,7 @@ test('what a holder delays or fails with a short back-off is promoted in time', 
 test.each([
   ['of a condition that nothing early can meet', { kind: 'signal', waitpoint: 'answer' }],
   ['of a condition that is judged first', { kind: 'signal', name: 'answer' }],
-] as const)('a short timeout %s is met in time', async (_, condition) => {
+] as const)('a short timeout %s fires at its time', async (_, condition) => {
   const { sql } = await setup()
   const { engine, running, state } = await supervised(sql)
   const { claim } = await waiting(engine, { condition, timeout: 100 })
@@ -69,7 +69,7 @@ test.each([
   await running.stop()
 })
 
-test('a point in time that is near wakes in time, be it near at once or after a signal', async () => {
+test('a near point in time wakes at its time, whether it is near at once or after a signal', async () => {
   const { sql } = await setup()
   const { engine, running, state } = await supervised(sql)
   const at = (await engine.serverTime()) + 100
@@ -84,7 +84,7 @@ test('a point in time that is near wakes in time, be it near at once or after a 
   await running.stop()
 })
 
-test('a resume delay that begins when time alone satisfies a condition ends in time', async () => {
+test('a resume delay that begins when time alone satisfies a condition ends at its time', async () => {
   const { sql } = await setup()
   const { engine, running, state } = await supervised(sql)
   const at = (await engine.serverTime()) + 100
@@ -93,7 +93,7 @@ test('a resume delay that begins when time alone satisfies a condition ends in t
   await running.stop()
 })
 
-test('a sweep leaves word when the next timer goes off', async () => {
+test('a run of the duty reports when the next timer is due', async () => {
   const { sql, clock } = await setup()
   const given = factory(sql)
   const now = await clock.now()
@@ -107,7 +107,7 @@ test('a sweep leaves word when the next timer goes off', async () => {
   await running.stop()
 })
 
-test('many short delays in a row tell of the first, and what comes later is found by then', async () => {
+test('many short delays in a row report the first, and the duty finds the later ones by then', async () => {
   const { sql } = await setup()
   const { engine, running, state } = await supervised(sql)
   const created = await engine.executions.createMany(

@@ -46,7 +46,7 @@ test('DEAD-06 a deadline ends a waiting execution, which is then no longer claim
   expect(await rows(sql, 'select from flowfabric.ff_lease_event')).toEqual([])
 })
 
-test('a deadline ends what is delayed, retried, interrupted, suspended, blocked or held', async () => {
+test('a deadline ends an execution that is delayed, retried, interrupted, suspended, blocked or held', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const deadlineAt = 1
@@ -75,7 +75,7 @@ test('DEAD-08 no deadline, a later one, or one at this very millisecond changes 
   expect(await withoutWriting(sql, () => executionDeadline.runOnce(sql))).toMatchObject({ processed: 0, errors: 0 })
 })
 
-test('a deadline passes over what has ended', async () => {
+test('a deadline passes over ended executions', async () => {
   const { engine, sql, clock } = await setup()
   const claim = await claimed(engine, { deadline: '1m' })
   await engine.executions.complete(fenceOf(claim))

@@ -6,7 +6,7 @@ import { graphOf, walk } from '../flow/walk.ts'
 
 const forAWeek = retention(7 * 86_400_000)
 
-test('a flow that ended long ago goes with all that is inside it, and with every row of its members', async () => {
+test('a flow that ended long ago is deleted with its inner flows, and with every row of its members', async () => {
   const fixture = await setup()
   const { engine, sql, clock } = fixture
   await walk(fixture, { edges: ['p > q'] }, { tags: { team: 'core' } })
@@ -26,7 +26,7 @@ test('a flow that ended long ago goes with all that is inside it, and with every
   expect(before).toMatchObject(after)
 })
 
-test('a member stays as long as its flow, and the flow until all have ended for long', async () => {
+test('a member stays as long as its flow, and the flow until all members ended long ago', async () => {
   const fixture = await setup()
   const { sql, clock } = fixture
   const flow = await walk(fixture, { members: ['a', 'b'] })

@@ -7,7 +7,7 @@ import { claimNext } from './claimed.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1' }
 
-test('a grant that nobody used is forgotten when it has run out, and the execution can be claimed and granted', async () => {
+test('an unused grant is deleted after its expiry, and the execution can be claimed and granted', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const { executionId } = await engine.executions.create({ kind: 'k' })
@@ -23,7 +23,7 @@ test('a grant that nobody used is forgotten when it has run out, and the executi
   expect(await claimNext(engine)).toMatchObject({ executionId })
 })
 
-test('a run takes as many as it may, of the namespace and tag that it is for', async () => {
+test('a run takes a limited number, of its namespace and tag', async () => {
   const { engine, sql, clock } = await setup()
   const grant = async (namespace: string, instance: string) => {
     const { executionId } = await engine.executions.create({ kind: 'k', namespace, tags: { instance } })

@@ -4,7 +4,7 @@ import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 
-test('a key is forgotten when it has run out, its execution is not, and the key is free', async () => {
+test('an expired key is deleted, its execution is not, and the key is free', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const request = { kind: 'k', idempotencyKey: 'order 7', idempotencyTtl: '1m' as const }
@@ -18,7 +18,7 @@ test('a key is forgotten when it has run out, its execution is not, and the key 
   expect(await engine.executions.create(request)).toMatchObject({ kind: 'created' })
 })
 
-test('a run takes as many as it may, of the namespace and tag that it is for', async () => {
+test('a run takes a limited number, of its namespace and tag', async () => {
   const { engine, sql, clock } = await setup()
   const create = (namespace: string, instance: string) =>
     engine.executions.create({ kind: 'k', namespace, tags: { instance }, idempotencyKey: instance })

@@ -8,7 +8,7 @@ import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, claimNext, fenceOf } from './claimed.ts'
 
-test('LEASE-07 only leases strictly before now lapse, the oldest first, so many at a time', async () => {
+test('LEASE-07 only leases strictly before now expire, the oldest first, a limited number at a time', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -24,7 +24,7 @@ test('LEASE-07 only leases strictly before now lapse, the oldest first, so many 
   for (const id of kept) expect((await engine.executions.describe(id))?.publicState).toBe('active')
 })
 
-test('LEASE-08 a lapse returns the execution to the queue with its attempt, and is counted and recorded', async () => {
+test('LEASE-08 an expiry returns the execution to the queue with its attempt, and is counted and recorded', async () => {
   const { engine, sql, clock } = await setup()
   const claim = await claimed(engine, {}, { leaseTtl: '10s' })
   await clock.advance('11s')
@@ -61,7 +61,7 @@ test('LEASE-08 a lapse returns the execution to the queue with its attempt, and 
   await refusal('stale_lease', engine.executions.complete(fenceOf(claim)))
 })
 
-test('a renewed lease does not lapse', async () => {
+test('a renewed lease does not expire', async () => {
   const { engine, sql, clock } = await setup()
   const claim = await claimed(engine, {}, { leaseTtl: '10s' })
   await clock.advance('9s')
@@ -70,7 +70,7 @@ test('a renewed lease does not lapse', async () => {
   expect(await withoutWriting(sql, () => leaseExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
 })
 
-test('LEASE-10 an execution that ended or went away before its turn is passed over', async () => {
+test('LEASE-10 an execution that ended or was deleted before its turn is passed over', async () => {
   const { engine, sql, clock } = await setup()
   const gone = await claimed(engine, {}, { leaseTtl: '1s' })
   const done = await claimed(engine, {}, { leaseTtl: '1s' })
@@ -84,7 +84,7 @@ test('LEASE-10 an execution that ended or went away before its turn is passed ov
   expect(await withoutWriting(sql, () => leaseExpiry.runOnce(sql))).toMatchObject({ processed: 0, errors: 0 })
 })
 
-test('LEASE-11 one bad row does not stop the sweep: it is set aside, logged, and tried again later', async () => {
+test('LEASE-11 one bad row does not stop the duty: it is quarantined, logged, and tried again later', async () => {
   const { engine, sql, clock } = await setup()
   const now = await clock.now()
   const given = factory(sql)
@@ -93,7 +93,7 @@ test('LEASE-11 one bad row does not stop the sweep: it is set aside, logged, and
     await given.active({ expiresAt: now - 2000, kind: 'bad' }),
     await given.active({ expiresAt: now - 1000 }),
   ]
-  // One more lapse than an integer can count.
+  // One more expiry than an integer can count.
   const bad = `from flowfabric.ff_queue q where q.queue_id = t.queue_id and q.execution_kind = 'bad'`
   await sql.script(`update flowfabric.ff_exec_core t set lease_reclaim_count = 2147483647 ${bad};
     update flowfabric.ff_exec_input t set policy = '{"maxReclaimCount": 3000000000}' ${bad}`)
@@ -107,7 +107,7 @@ test('LEASE-11 one bad row does not stop the sweep: it is set aside, logged, and
   ])
   expect(lines).toEqual([expect.stringContaining(`execution ${ids[1]}, attempt 0: integer out of range`)])
 
-  // Set aside: not looked at until its time, then again, and later the next time.
+  // Quarantined: the duty does not read it until its time, and then again, later each time.
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
   await clock.advance('11s')
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 1 })
@@ -127,7 +127,7 @@ test.each([
   ['namespace', { namespace: 'a' }],
   ['tag', { tag: { key: 'instance', value: 'one' } }],
   ['namespace and tag', { namespace: 'a', tag: { key: 'instance', value: 'one' } }],
-])('LEASE-12 a sweep with a filter by %s keeps to it', async (_, filter) => {
+])('LEASE-12 a run with a filter by %s keeps to it', async (_, filter) => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const ours = await given.active({ expiresAt: 1, namespace: 'a', tags: { instance: 'one' } })
@@ -140,7 +140,7 @@ test.each([
 test.each([
   ['the policy says so', 2, { maxReclaimCount: 2 }],
   ['no policy says otherwise', 100, null],
-])('LEASE-19 too many lapses end the execution as failed, when %s', async (_, most, policy) => {
+])('LEASE-19 too many expiries end the execution as failed, when %s', async (_, most, policy) => {
   const { engine, sql, clock } = await setup()
   const executionId = await factory(sql).active({ expiresAt: 1 })
   await sql.script(`update flowfabric.ff_exec_core set lease_reclaim_count = ${most - 1}, consecutive_expiry_count = ${most - 1};
@@ -167,7 +167,7 @@ test.each([
   expect(events.at(-1)).toEqual({ event_type: 'expired', lease_id: claim!.leaseId })
 })
 
-test('a lapse after a cancel was asked for ends cancelled', async () => {
+test('an expiry after a cancel request ends the execution as cancelled', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId } = await claimed(engine, {}, { leaseTtl: '1s' })
   await engine.executions.cancel({ executionId, grace: '1h' })

@@ -29,7 +29,7 @@ function moveTo(sql: Sql, nextId: number): Promise<void> {
 
 const firstBlock = `ff_event_1 (MINVALUE) TO (${firstEnd})`
 
-test('the next block is made when the last is half full, once', async () => {
+test('the next block is created when the last is half full, once', async () => {
   const { sql } = await setup()
   await moveTo(sql, 5_000_000)
   expect(await forAWeek.runOnce(sql)).toEqual({ processed: 0, errors: 0, isFull: false, effects: {} })
@@ -39,7 +39,7 @@ test('the next block is made when the last is half full, once', async () => {
   expect(await blocks(sql)).toEqual([firstBlock, 'ff_event_10000001 (10000001) TO (20000001)'])
 })
 
-test('where the log has run into no block at all, the one that it needs is made', async () => {
+test('a log that has no block for its next event gets the one that it needs', async () => {
   const { engine, sql } = await setup()
   await moveTo(sql, 31_000_000)
   expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 1 })
@@ -48,14 +48,14 @@ test('where the log has run into no block at all, the one that it needs is made'
   expect(await rows(sql, 'select event_id from flowfabric.ff_event')).toEqual([{ event_id: 31_000_000 }])
 })
 
-test('a block goes when its newest event is too old and the log has gone on; the last one with events never', async () => {
+test('a block is dropped when its newest event is too old and the log has continued; the last one with events never', async () => {
   const { sql, clock } = await setup()
   const given = factory(sql)
   await moveTo(sql, firstEnd - 1)
   await given.completed()
   await inTens.runOnce(sql)
   await clock.advance('8d')
-  // Nothing has come since, so that this is the end of the log.
+  // No event has been added since, so this is the end of the log.
   expect(await inTens.runOnce(sql)).toMatchObject({ processed: 0 })
   await given.completed()
   expect(await inTens.runOnce(sql)).toMatchObject({ processed: 1, isFull: true })
@@ -91,7 +91,7 @@ test('a log that is kept for a while has few blocks, and no write ever waits for
   }
   while ((await inTens.runOnce(sql)).isFull);
   // A week of events, five a day: four blocks of ten, the one that they begin in, and the next. A write that found none
-  // would have made a large one.
+  // would have created a large one.
   const found = await blocks(sql)
   expect(found.length).toBeLessThanOrEqual(6)
   const sizes = found.map((block) => block.match(/\d+/g)!.map(Number)).map(([, first, end]) => end! - first!)
@@ -101,7 +101,7 @@ test('a log that is kept for a while has few blocks, and no write ever waits for
   expect(first!['count']).toBeLessThanOrEqual(50)
 })
 
-test('a subscriber whose cursor is older than the log hears so, once, and goes on', async () => {
+test('a subscriber with a cursor older than the log is notified, once, and continues', async () => {
   const { sql, clock } = await setup()
   const given = factory(sql)
   await moveTo(sql, firstEnd - 1)

@@ -23,7 +23,7 @@ function uuids(...ids: readonly ExecutionId[]): string[] {
   return ids.map((id) => parseExecutionId(id).uuid)
 }
 
-test('EXEC-36 endings of every kind that are old enough go, and newer ones stay', async () => {
+test('EXEC-36 endings of every kind that are old enough are deleted, and newer ones stay', async () => {
   const { sql, clock } = await setup()
   await clock.freeze()
   const given = factory(sql)
@@ -42,7 +42,7 @@ test('EXEC-36 endings of every kind that are old enough go, and newer ones stay'
   expect(await left(sql)).toEqual(uuids(kept[1]!))
 })
 
-test('EXEC-36 the oldest of a queue go first, at most as many as a run takes', async () => {
+test('EXEC-36 the oldest of a queue are deleted first, at most as many as a run takes', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   const ids: ExecutionId[] = []
@@ -53,7 +53,7 @@ test('EXEC-36 the oldest of a queue go first, at most as many as a run takes', a
   expect(await left(sql)).toEqual([])
 })
 
-test('an execution goes with every row that belongs to it, and nothing of others', async () => {
+test('an execution is deleted with every row that belongs to it, and no row of others', async () => {
   const { engine, sql, clock } = await setup()
   await engine.executions.create({ kind: 'other', idempotencyKey: 'other', tags: { a: 'b' }, delay: '30d' })
   const before = await contents(sql)
@@ -78,7 +78,7 @@ test('an execution goes with every row that belongs to it, and nothing of others
   expect(before).toMatchObject(after)
 })
 
-test('EXEC-37 only what matches the filter goes', async () => {
+test('EXEC-37 only executions that match the filter are deleted', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   await given.failed({ endedAt: 1, namespace: 'a' })
@@ -93,7 +93,7 @@ test('EXEC-37 only what matches the filter goes', async () => {
   expect(await left(sql)).toEqual(uuids(there, other))
 })
 
-test('what has not ended stays, however old', async () => {
+test('an execution that has not ended stays, however old', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   const old = { createdAt: 1 }
@@ -104,7 +104,7 @@ test('what has not ended stays, however old', async () => {
   expect(await withoutWriting(sql, () => retention(0).runOnce(sql))).toMatchObject({ processed: 0 })
 })
 
-test('a child stays while its parent lives, and goes when that has ended', async () => {
+test('a child stays while its parent lives, and is deleted when that has ended', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const parentId = await given.waiting()
@@ -115,7 +115,7 @@ test('a child stays while its parent lives, and goes when that has ended', async
   expect(await engine.executions.describe(child)).toBeNull()
 })
 
-test('whoever owes a dispatch stays until it is done', async () => {
+test('an execution that owes a dispatch stays until it is done', async () => {
   const { sql } = await setup()
   const owing = await factory(sql).completed({ endedAt: 1 })
   const dispatch = { execution_id: parseExecutionId(owing).uuid, generation: 0, created_at_ms: 1, outcome: 'success' }
@@ -125,7 +125,7 @@ test('whoever owes a dispatch stays until it is done', async () => {
   expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 1 })
 })
 
-test('an execution stays as long as its idempotency key holds, and goes with it', async () => {
+test('an execution stays as long as its idempotency key holds, and is deleted with it', async () => {
   const { engine, sql, clock } = await setup()
   const request = { kind: 'k', idempotencyKey: 'order 7', idempotencyTtl: '30d' as const }
   const { executionId } = await engine.executions.create(request)
@@ -139,7 +139,7 @@ test('an execution stays as long as its idempotency key holds, and goes with it'
   expect(await engine.executions.create(request)).toMatchObject({ kind: 'created' })
 })
 
-test('what is replayed is not old any more, and its second ending counts anew', async () => {
+test('a replayed execution is not old any more, and its second ending counts anew', async () => {
   const { engine, sql, clock } = await setup()
   const claim = await claimed(engine)
   await engine.executions.complete(fenceOf(claim))
@@ -153,7 +153,7 @@ test('what is replayed is not old any more, and its second ending counts anew', 
   expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 1 })
 })
 
-test('one that cannot be deleted is set aside, and its neighbours go', async () => {
+test('an execution that cannot be deleted is quarantined, and its neighbours are deleted', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   for (let count = 0; count < 4; count++) await given.completed({ endedAt: 1 })

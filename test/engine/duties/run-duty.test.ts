@@ -1,4 +1,4 @@
-// What all sweeps have in common, shown with one of them.
+// Behaviour that all duties share, shown with one of them.
 import { expect, inject, test } from 'vitest'
 import { allDuties } from '../../../src/engine/duties/all.ts'
 import { attemptTimeout } from '../../../src/engine/duties/attempt-timeout.ts'
@@ -10,7 +10,7 @@ import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed } from './claimed.ts'
 
-// The upkeep may find what other tests have left in the same database.
+// The upkeep may find rows that other tests have left in the same database.
 const sweeps = allDuties(inject('backend')).filter((duty) => duty.name !== 'embedded-upkeep')
 
 test.each(sweeps.map((duty) => [duty.name, duty] as const))(
@@ -22,7 +22,7 @@ test.each(sweeps.map((duty) => [duty.name, duty] as const))(
   },
 )
 
-test('of a hundred, the bad ones are set aside and all others go through', async () => {
+test('of a hundred, the bad ones are quarantined and all others are processed', async () => {
   const { engine, sql, clock } = await setup()
   await engine.executions.createMany(
     Array.from({ length: 100 }, (_, index) => ({
@@ -32,7 +32,7 @@ test('of a hundred, the bad ones are set aside and all others go through', async
     })),
   )
   await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], max: 100 })
-  // A number of attempts that is none; the policy's check would have refused it.
+  // An invalid number of attempts; the policy's check would have refused it.
   await sql.script(`
     update flowfabric.ff_exec_input i set policy = '{"attemptTimeoutMs": 1000, "retry": {"attempts": "many"}}'
     from flowfabric.ff_exec_core e
@@ -45,7 +45,7 @@ test('of a hundred, the bad ones are set aside and all others go through', async
   expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
 })
 
-test('what is set aside for one duty is not for another', async () => {
+test('a row that is quarantined for one duty is not for another', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId } = await claimed(engine, { policy: { attemptTimeoutMs: '1s' } })
   const subject = `(select execution_id from flowfabric.ff_exec_core)`
@@ -57,7 +57,7 @@ test('what is set aside for one duty is not for another', async () => {
   await sql.script('delete from flowfabric.ff_set_aside')
 })
 
-test('what was set aside and then ended otherwise is forgotten', async () => {
+test('the quarantine of an execution that ended otherwise is deleted', async () => {
   const { sql, clock } = await setup()
   await factory(sql).cancelled()
   const [core] = await rows(sql, 'select execution_id from flowfabric.ff_exec_core')
@@ -70,7 +70,7 @@ test('what was set aside and then ended otherwise is forgotten', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
 })
 
-test('a fault that is not of the data is thrown, and sets nothing aside', async () => {
+test('a fault that is not in the data is thrown, and quarantines nothing', async () => {
   const { sql } = await setup()
   await factory(sql).delayed({ until: 1 })
   await sql.script('alter table flowfabric.ff_ready rename to ff_ready_away')
@@ -80,7 +80,7 @@ test('a fault that is not of the data is thrown, and sets nothing aside', async 
   expect(await delayedPromoter.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
 })
 
-test('a sweep makes the block of the log that it needs', async () => {
+test('a duty creates the block of the log that it needs', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId } = await claimed(engine, { policy: { attemptTimeoutMs: '1s' } })
   await clock.advance('2s')

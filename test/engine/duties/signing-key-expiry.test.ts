@@ -5,7 +5,7 @@ import { insert, rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 
-test('the secret of a key is wiped when its grace is over, not in its last millisecond; its id stays taken', async () => {
+test('the secret of a key is wiped when its grace is over, not in its last millisecond; its id stays in use', async () => {
   const { sql, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -22,7 +22,7 @@ test('the secret of a key is wiped when its grace is over, not in its last milli
   expect(await rows(sql, 'select from flowfabric.ff_waitpoint_hmac')).toHaveLength(3)
 })
 
-test('keys are of the database: whoever has a filter wipes them all, as many as a run may', async () => {
+test('keys belong to the database: a run with a filter wipes all of them, up to its limit', async () => {
   const { sql } = await setup()
   await key(sql, 'one', 1)
   await key(sql, 'two', 2)

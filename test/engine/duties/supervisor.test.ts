@@ -1,4 +1,4 @@
-// The supervisor runs on the process's timers; tests wait for what it does, with short intervals.
+// The supervisor runs on the process's timers; tests wait for its effects, with short intervals.
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { allDuties } from '../../../src/engine/duties/all.ts'
 import type { Duty, Run } from '../../../src/engine/kernel/duty.ts'
@@ -40,7 +40,7 @@ test('DELAY-08 the promoter runs on its own', async () => {
   await supervisor.stop()
 })
 
-test('each duty is done, and its last report is kept here and in its row', async () => {
+test('each duty runs, and its last report is kept here and in its row', async () => {
   const { engine, sql, clock } = await setup()
   const given = factory(sql)
   const ids = [
@@ -98,7 +98,7 @@ test('a duty that lacks a right is logged once, until it has succeeded', async (
   expect(lines).toEqual(['1: background duty lacking failed: may not', '5: background duty lacking failed: may not'])
 })
 
-test('FAULT-01 a failing duty is logged, comes again, and does not stop the rest', async () => {
+test('FAULT-01 a failing duty is logged, runs again, and does not stop the others', async () => {
   const { sql } = await setup()
   const calls = { failing: 0, going: 0 }
   const duties = [
@@ -145,7 +145,7 @@ test('it continues after the database could not be reached, and an outage is two
   ])
 })
 
-test('a duty is done once an interval, however many supervise it', async () => {
+test('a duty runs once an interval, however many supervisors there are', async () => {
   const { sql } = await setup()
   let calls = 0
   const duties = [
@@ -161,14 +161,14 @@ test('a duty is done once an interval, however many supervise it', async () => {
     query: (...args: Parameters<Sql['query']>) => sql.query(...args).finally(() => answers++),
   })
   const second = supervise(watched, {}, { duties })
-  // Registered, and looked at.
+  // Registered and checked.
   await expect.poll(() => answers, until).toBeGreaterThanOrEqual(2)
   await second.stop()
   expect(calls).toBe(1)
   expect(second.reports.size).toBe(0)
 })
 
-test('a duty that a crashed process had taken is free again when its time is over', async () => {
+test('the duty of a crashed process is free again when its term is over', async () => {
   const { sql, clock } = await setup()
   await clock.freeze()
   await insert(sql, 'ff_duty', { duty: 'd', taken_until_ms: (await clock.now()) + 1000, taken_by: 'a dead one' })
@@ -183,7 +183,7 @@ test('a duty that a crashed process had taken is free again when its time is ove
   await expect.poll(() => supervisor.reports.has('d'), until).toBe(true)
 })
 
-test('a duty that could not be given back is taken again by the same process, before its time is over', async () => {
+test('a duty that could not be given back is taken again by the same process, before its term is over', async () => {
   const { sql } = await setup()
   let losses = 0
   let runs = 0
@@ -223,7 +223,7 @@ test('TAG-06 two instances share a database by tag', async () => {
   await second.stop()
   expect(await state(none)).toBe('active')
   expect(await rows(sql, 'select filter from flowfabric.ff_duty group by filter order by filter')).toEqual([
-    // What is done for the database is done once for all.
+    // Work for the whole database is done once for all.
     { filter: '' },
     { filter: '[null,"instance","one"]' },
     { filter: '[null,"instance","two"]' },

@@ -10,7 +10,7 @@ import { held } from '../execution/holder.ts'
 import { answer, suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { suspensionOf } from './suspension-row.ts'
 
-test('TMO-03 an escalation goes on waiting and says so, once; its waitpoints stay open', async () => {
+test('TMO-03 an escalated execution continues to wait and reports that, once; its waitpoints stay open', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const executionId = await factory(sql).suspended({ timeoutAt: 1, timeoutBehaviour: 'escalate' })
@@ -31,7 +31,7 @@ test('TMO-03 an escalation goes on waiting and says so, once; its waitpoints sta
   expect(await withoutWriting(sql, () => suspensionTimeout.runOnce(sql))).toMatchObject({ processed: 0 })
 })
 
-test('an escalation with a second deadline ends by that one', async () => {
+test('an escalation with a second deadline ends at that one', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const second = { secondTimeoutMs: 60_000, secondBehaviour: 'expire' } as const
@@ -54,12 +54,12 @@ test.each([
   ['cancel', 'cancelled'],
   ['expire', 'expired'],
   ['auto_resume_with_timeout_signal', 'resumable'],
-] as const)('the second deadline does what the suspend has asked for: %s', async (behaviour, state) => {
+] as const)('the second deadline does what the suspend requested: %s', async (behaviour, state) => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const escalation = { timeout: '1m', behaviour } as const
   const timing = { timeout: '1h', timeoutBehaviour: 'escalate', escalation } as const
-  // The first is suspended by one statement, the second is judged: a signal by that name might have come before.
+  // One statement suspends the first, and a decision the second: a signal by that name might have arrived before.
   const [fresh, judged] = [await held(engine), await held(engine)]
   await suspend(engine, fresh, timing)
   await suspend(engine, judged, { ...timing, condition: { kind: 'signal', name: 'go' } })
@@ -84,7 +84,7 @@ test.each([
   }
 })
 
-test('a signal answers what has escalated, and its second deadline is gone', async () => {
+test('a signal answers an escalated suspension, and its second deadline is gone', async () => {
   const { engine, sql, clock } = await setup()
   const escalation = { timeout: '1m', behaviour: 'fail' } as const
   const timing = { timeout: '1h', timeoutBehaviour: 'escalate', escalation } as const
@@ -97,7 +97,7 @@ test('a signal answers what has escalated, and its second deadline is gone', asy
   expect((await engine.executions.describe(claim.executionId))?.publicState).toBe('resumable')
 })
 
-test('an escalation meets the leaves that waited for the deadline', async () => {
+test('an escalation satisfies the leaves that waited for the deadline', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const signal = { kind: 'signal', waitpoint: 'answer' } as const
@@ -113,6 +113,6 @@ test('an escalation meets the leaves that waited for the deadline', async () => 
     close_reason: 'resumed',
     outcome: { satisfied: true, winners: { '<root>': 'members[1]' } },
   })
-  // Judged, and not before a signal comes is it looked at again.
+  // Evaluated now, and not again before a signal arrives.
   expect(await suspensionOf(sql, both)).toMatchObject({ wake_at_ms: null })
 })

@@ -88,7 +88,7 @@ test.each([
   expect((await engine.executions.describe(claim.executionId))?.publicState).toBe(state)
 })
 
-test('TMO-04 a timeout that resumes sends a real signal, and goes on with the same attempt', async () => {
+test('TMO-04 a timeout that resumes sends a real signal, and continues the same attempt', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -135,7 +135,7 @@ test('TMO-04 a timeout that resumes sends a real signal, and goes on with the sa
   expect(await claimNext(engine)).toMatchObject({ executionId, reason: 'resume', attemptIndex: 0, leaseEpoch: 2 })
 })
 
-test('a timeout that resumes tells the verdict on what had come by then', async () => {
+test('a timeout that resumes records which leaves the earlier signals satisfied', async () => {
   const { sql } = await setup()
   const executionId = await factory(sql).suspended({
     timeoutAt: 1,
@@ -191,7 +191,7 @@ test('TMO-07 a claim after a timeout that resumes carries the signals accepted b
   })
 })
 
-test('a signal by name that came with a timeout is not given to the next wait; one that did not count is', async () => {
+test('a signal by name that counted at a timeout is not given to the next wait; one that did not count is', async () => {
   const { engine, sql, clock } = await setup()
   const condition = { kind: 'count', n: 3, name: 'vote', distinct: 'sources' } as const
   const { claim } = await waiting(engine, { condition, ...timing })
@@ -210,7 +210,7 @@ test('a signal by name that came with a timeout is not given to the next wait; o
   expect(await engine.executions.trySuspend({ ...fenceOf(resumed), ...next })).toMatchObject({ kind: 'suspended' })
 })
 
-test('a suspension whose moment came before its deadline was seen wakes and does not time out', async () => {
+test('a suspension whose point in time came before its deadline wakes and does not time out', async () => {
   const { engine, sql } = await setup()
   const condition = { kind: 'time', at: 1 } as const
   const executionId = await factory(sql).suspended({ timeoutAt: 2, wakeAt: 1, condition, waitpoints: [] })
@@ -219,7 +219,7 @@ test('a suspension whose moment came before its deadline was seen wakes and does
   expect(await suspensionOf(sql, executionId)).toMatchObject({ close_reason: 'resumed' })
 })
 
-test('TMO-08 a run takes the earliest, as many as it may, of every behaviour', async () => {
+test('TMO-08 a run takes the earliest, a limited number, of every behaviour', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   const auto = 'auto_resume_with_timeout_signal'
@@ -233,7 +233,7 @@ test('TMO-08 a run takes the earliest, as many as it may, of every behaviour', a
   expect(await suspensionTimeout.runOnce(sql, { batch: 3 })).toMatchObject({ processed: 1, isFull: false })
 })
 
-test('TMO-08 only what matches the filter times out', async () => {
+test('TMO-08 only suspensions that match the filter time out', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   const auto = 'auto_resume_with_timeout_signal'
@@ -248,7 +248,7 @@ test('TMO-08 only what matches the filter times out', async () => {
 })
 
 test.each(['fail', 'auto_resume_with_timeout_signal'] as const)(
-  'TMO-08 one that the database refuses is set aside and tried again, and its neighbours go (%s)',
+  'TMO-08 a suspension that the database refuses is quarantined and tried again, and its neighbours time out (%s)',
   async (timeoutBehaviour) => {
     const { sql, clock } = await setup()
     const given = factory(sql)

@@ -55,7 +55,7 @@ test('a point in time wakes the execution from this very millisecond on, not bef
   expect(await claimNext(engine)).toMatchObject({ executionId, reason: 'resume', leaseEpoch: 2 })
 })
 
-test('a signal and a point in time: the signal is taken when the time has come, and only by this', async () => {
+test('a signal and a point in time: the signal is taken when the time has come, and only then', async () => {
   const { engine, sql } = await setup()
   const condition = {
     kind: 'allOf',
@@ -88,7 +88,7 @@ test('a signal and a point in time: the signal is taken when the time has come, 
   ])
 })
 
-test('a child that has ended counts, a stranger never', async () => {
+test('a child that has ended counts, an unrelated execution never', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const stranger = await given.completed()
@@ -108,7 +108,7 @@ test('a child that has ended counts, a stranger never', async () => {
   expect(await Promise.all(states)).toEqual(['resumable', 'suspended', 'suspended'])
 })
 
-test('the resume delay holds: it is delayed first, and resumable after', async () => {
+test('the resume delay applies: it is delayed first, and resumable after', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const condition = { kind: 'time', at: 5 } as const
@@ -118,7 +118,7 @@ test('the resume delay holds: it is delayed first, and resumable after', async (
   expect(await claimNext(engine)).toBeUndefined()
 })
 
-test('what is judged and still waits is not looked at again before it is due', async () => {
+test('a suspension that was evaluated and still waits is not read again before it is due', async () => {
   const { sql, clock } = await setup()
   await clock.freeze()
   const at = (await clock.now()) + 1000
@@ -130,7 +130,7 @@ test('what is judged and still waits is not looked at again before it is due', a
   expect(await withoutWriting(sql, () => suspensionWake.runOnce(sql))).toMatchObject({ processed: 0 })
 })
 
-test('a run takes the earliest, as many as it may, of the namespace and tag that it is for', async () => {
+test('a run takes the earliest, a limited number, of its namespace and tag', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const due = async (at: number, namespace: string, instance: string): Promise<ExecutionId> =>

@@ -18,7 +18,7 @@ function candidate(duty: string, isHinted = false): DutyCandidate {
 
 const promoter = candidate('delayed-promoter')
 
-/** The duty has run: from now on it is due only when something is. */
+/** The duty has run: from now on it is due only when a row is. */
 async function ran(sql: Sql, duty: DutyCandidate): Promise<void> {
   await registerDuties(sql, one, [duty])
   const polled = await pollDuties(sql, one, [duty], horizonMs)
@@ -39,7 +39,7 @@ test('one process polls, and another takes over when the term of a killed one en
     taken: ['delayed-promoter'],
   })
   expect(await pollDuties(sql, other, [promoter], horizonMs)).toEqual({ kind: 'waits', ms: termMs })
-  // The same process takes again what it had taken: the reply was lost, or it could not give the duty back.
+  // The same process takes its duty again: the reply was lost, or it could not give the duty back.
   expect(await pollDuties(sql, one, [promoter], horizonMs)).toMatchObject({ taken: ['delayed-promoter'] })
   await clock.advance(termMs)
   expect(await pollDuties(sql, other, [promoter], horizonMs)).toMatchObject({ taken: ['delayed-promoter'] })

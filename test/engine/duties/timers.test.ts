@@ -1,4 +1,4 @@
-// Every column that holds a time to come, told by the index that begins with it, is watched by a duty.
+// A duty watches every column with a future time. The index that begins with the column reveals it.
 import { expect, inject, test } from 'vitest'
 import { allDuties } from '../../../src/engine/duties/all.ts'
 import { rows } from '../../support/raw.ts'

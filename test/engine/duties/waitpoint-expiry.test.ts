@@ -9,7 +9,7 @@ import { insert, rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 
-test('WPT-15 a waitpoint that no suspension used in time is closed; one with time left, or without end, stays', async () => {
+test('WPT-15 an expired waitpoint that no suspension used is closed; one with time left, or without end, stays', async () => {
   const { sql, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -37,7 +37,7 @@ test('WPT-15 a waitpoint that no suspension used in time is closed; one with tim
   ])
 })
 
-test('a run takes as many as it may, of the namespace and tag that it is for', async () => {
+test('a run takes a limited number, of its namespace and tag', async () => {
   const { sql } = await setup()
   const given = factory(sql)
   const make = async (namespace: string, instance: string): Promise<void> =>

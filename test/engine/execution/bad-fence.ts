@@ -1,4 +1,4 @@
-// Fences that no claim gave, or not to this caller: the same for every write that needs one.
+// Fences that no claim returned, or not to this caller: the same for every write that needs one.
 import { randomUUID } from 'node:crypto'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Fence } from '../../../src/engine/transition/fence.ts'

@@ -1,4 +1,4 @@
-// Ids that are none, in every operation that takes one: refused before anything is asked, and nothing is written.
+// Invalid ids in every operation that takes one: they are refused before any query, and nothing is written.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
@@ -61,7 +61,7 @@ const malformed: readonly unknown[] = [
   {},
 ]
 
-test.each(Object.entries(operations))('%s of an id that is none is refused, and nothing is written', async (_, act) => {
+test.each(Object.entries(operations))('%s of an invalid id is refused, and nothing is written', async (_, act) => {
   const { engine, sql } = await setup()
   await factory(sql).active()
   await withoutWriting(sql, async () => {
@@ -82,7 +82,7 @@ test.each([99, 86_400_001, '25h', 0, -1, null, '1h30m'])('a claim by id for %s i
   expect(error.details['field']).toBe('leaseTtl')
 })
 
-test('of a set of replays each bad one is refused in its place, and its neighbours are replayed', async () => {
+test('in a set of replays each bad one is refused at its position, and its neighbours are replayed', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const ended = [await given.completed(), await given.failed()]

@@ -22,7 +22,7 @@ async function suspended(engine: Engine, more = {}, options = {}) {
   return executionId
 }
 
-test('a cancel of a suspended execution closes its waits, and the next claim is to clean up', async () => {
+test('a cancel of a suspended execution closes its waits, and the next claim is for the clean-up', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -65,7 +65,7 @@ test('a delayed execution becomes claimable at once, and a lost worker does not 
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'delayed' })
 })
 
-test('a running execution is asked where it is; suspending hands it back for the clean-up', async () => {
+test('a running execution receives the request where it runs; suspending returns it for the clean-up', async () => {
   const { engine } = await setup()
   const { fence, executionId } = await compensating(engine)
   expect(await engine.executions.cancel({ executionId })).toMatchObject({ kind: 'cancel_requested' })
@@ -100,7 +100,7 @@ test('at its deadline it ends with its compensations unfinished', async () => {
   })
 })
 
-test('the deadline of the execution asks first, and it ends expired', async () => {
+test('the deadline of the execution requests a stop first, and the execution ends expired', async () => {
   const { engine, sql, clock } = await setup()
   const executionId = await suspended(engine, {}, { deadline: '1h' })
   await clock.advance('2h')
@@ -118,18 +118,21 @@ test.each([
   ['fail', 'failed'],
   ['cancel', 'cancelled'],
   ['expire', 'expired'],
-] as const)('a suspension timeout of %s asks first, and it ends %s', async (timeoutBehaviour, publicState) => {
-  const { engine, sql, clock } = await setup()
-  const executionId = await suspended(engine, { timeout: '1m', timeoutBehaviour })
-  await clock.advance('2m')
-  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
-  const claim = await take(engine)
-  expect(claim).toMatchObject({ executionId, reason: 'cancel' })
-  await engine.executions.cancel(fenceOf(claim))
-  expect((await engine.executions.describe(executionId))?.publicState).toBe(publicState)
-})
+] as const)(
+  'a suspension timeout of %s requests a stop first, and the execution ends %s',
+  async (timeoutBehaviour, publicState) => {
+    const { engine, sql, clock } = await setup()
+    const executionId = await suspended(engine, { timeout: '1m', timeoutBehaviour })
+    await clock.advance('2m')
+    expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
+    const claim = await take(engine)
+    expect(claim).toMatchObject({ executionId, reason: 'cancel' })
+    await engine.executions.cancel(fenceOf(claim))
+    expect((await engine.executions.describe(executionId))?.publicState).toBe(publicState)
+  },
+)
 
-test('the reclaim limit asks first, and it ends failed', async () => {
+test('the reclaim limit requests a stop first, and the execution ends failed', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId } = await compensating(engine, { policy: { maxReclaimCount: 0 } })
   await clock.advance('2m')
@@ -143,7 +146,7 @@ test('the reclaim limit asks first, and it ends failed', async () => {
   })
 })
 
-test('a holder is not asked first, so that it gives no time for that', async () => {
+test('the cancel of a holder makes no request first, so it takes no grace', async () => {
   const { engine } = await setup()
   const { fence } = await compensating(engine)
   await refusal('invalid_input', engine.executions.cancel({ ...fence, force: true }))

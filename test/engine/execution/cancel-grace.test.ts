@@ -6,7 +6,7 @@ import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, fenceOf } from '../duties/claimed.ts'
 
-test('a running execution is asked first: it goes on, its holder hears of it, and the log tells', async () => {
+test('a running execution receives the request first: it continues, its renewal reports the request, and the log has it', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -30,7 +30,7 @@ test('a running execution is asked first: it goes on, its holder hears of it, an
   expect(leases).toMatchObject([{ kind: 'renewed', cancelRequested: true }])
 })
 
-test('asked again, the earlier end and the first reason stand, and what changes nothing writes nothing', async () => {
+test('a second request keeps the earlier end and the first reason, and writes nothing if it changes nothing', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -44,7 +44,7 @@ test('asked again, the earlier end and the first reason stand, and what changes 
 })
 
 test.each(['waiting', 'delayed', 'retrying', 'interrupted', 'suspended', 'blocked', 'rateLimited'] as const)(
-  'what is %s ends at once, grace or not',
+  'an execution that is %s ends at once, with or without grace',
   async (state) => {
     const { engine, sql } = await setup()
     const executionId = await factory(sql)[state]()
@@ -56,7 +56,7 @@ test.each(['waiting', 'delayed', 'retrying', 'interrupted', 'suspended', 'blocke
 test.each([
   ['without grace', {}],
   ['with a grace of nothing', { grace: 0 }],
-])('a cancel %s ends what was asked before, with the reason that it was asked with', async (_, more) => {
+])('a cancel %s ends an execution with a request at once, with the reason of the request', async (_, more) => {
   const { engine } = await setup()
   const { executionId } = await claimed(engine)
   await engine.executions.cancel({ executionId, grace: '1h', reason: 'enough' })
@@ -80,7 +80,7 @@ test('every way back to the queue ends cancelled instead', async () => {
   }
 })
 
-test('what has ended answers as without grace', async () => {
+test('an ended execution answers as without grace', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const [done, gone] = [await given.completed(), await given.cancelled()]

@@ -7,7 +7,7 @@ import { withoutWriting } from '../../support/written.ts'
 import { badFences, twoHeld } from './bad-fence.ts'
 import { fenceOf, held, interruptAll, take } from './holder.ts'
 
-test('a holder cancels what it holds, and a repeat answers as the first did, also after a replay', async () => {
+test('a holder cancels its execution, and a repeat returns the first answer, also after a replay', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   const { executionId } = fence
@@ -26,7 +26,7 @@ test('a holder cancels what it holds, and a repeat answers as the first did, als
   expect(await rows(sql, 'select outcome from flowfabric.ff_completion_event')).toEqual([{ outcome: 'cancelled' }])
 })
 
-test('what another cancelled while it was held is cancelled for its holder too', async () => {
+test("a holder's cancel after another's cancel of its lease returns cancelled too", async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   const { executionId } = fence
@@ -35,7 +35,7 @@ test('what another cancelled while it was held is cancelled for its holder too',
   expect(await withoutWriting(sql, cancel)).toEqual({ kind: 'cancelled', executionId, from: 'active' })
 })
 
-test('what was cancelled after its holder gave it back had been cancelled already', async () => {
+test('a cancel after the holder gave the execution back returns already cancelled', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   const { executionId } = fence
@@ -73,7 +73,7 @@ test.each(badFences)("a holder's cancel with $name is refused and harms no neigh
   expect(answers).toMatchObject([{ kind: 'refused', error: { code } }, { kind: 'cancelled' }])
 })
 
-test('a holder gives itself no grace', async () => {
+test('a holder cannot set a grace', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   await withoutWriting(sql, () => refusal('invalid_input', engine.executions.cancel({ ...fence, grace: '1m' })))

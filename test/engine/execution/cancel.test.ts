@@ -20,42 +20,45 @@ const cancellable = [
   'heldByOperator',
 ] as const satisfies readonly (keyof Factory)[]
 
-test.each(cancellable)('EXEC-26 cancel ends what is %s, and says who and why', async (state) => {
-  const { engine, sql, clock } = await setup()
-  const id = await factory(sql)[state]({ deadlineAt: (await clock.now()) + 1_000_000 })
-  const before = await engine.executions.describe(id)
-  await clock.advance('1m')
-  await clock.freeze()
-  const now = await clock.now()
+test.each(cancellable)(
+  'EXEC-26 cancel ends an execution that is %s, and records the actor and the reason',
+  async (state) => {
+    const { engine, sql, clock } = await setup()
+    const id = await factory(sql)[state]({ deadlineAt: (await clock.now()) + 1_000_000 })
+    const before = await engine.executions.describe(id)
+    await clock.advance('1m')
+    await clock.freeze()
+    const now = await clock.now()
 
-  const answer = await engine.as({ actor: 'ann' }).executions.cancel({ executionId: id, reason: 'no longer needed' })
+    const answer = await engine.as({ actor: 'ann' }).executions.cancel({ executionId: id, reason: 'no longer needed' })
 
-  expect(answer).toEqual({ kind: 'cancelled', executionId: id, from: before!.publicState })
-  const ran = before!.totalAttemptCount > 0
-  expect(await engine.executions.describe(id)).toMatchObject({
-    publicState: 'cancelled',
-    state: {
-      lifecyclePhase: 'terminal',
-      ownershipState: 'unowned',
-      eligibilityState: 'not_applicable',
-      attemptState: ran ? 'attempt_terminal' : 'pending_first_attempt',
-      terminalOutcome: 'cancelled',
-      interruption: 'none',
-    },
-    endedAt: now,
-    lastMutationAt: now,
-    cancellationReason: 'no longer needed',
-    cancelledBy: 'ann',
-    failureReason: null,
-    delayUntil: null,
-    deadlineAt: null,
-    lease: null,
-    currentAttempt: null,
-    blockingReason: 'none',
-  })
-  expect(await rows(sql, 'select from flowfabric.ff_ready union all select from flowfabric.ff_lease')).toEqual([])
-  expect(await engine.executions.result(id)).toEqual({ kind: 'cancelled', reason: 'no longer needed' })
-})
+    expect(answer).toEqual({ kind: 'cancelled', executionId: id, from: before!.publicState })
+    const ran = before!.totalAttemptCount > 0
+    expect(await engine.executions.describe(id)).toMatchObject({
+      publicState: 'cancelled',
+      state: {
+        lifecyclePhase: 'terminal',
+        ownershipState: 'unowned',
+        eligibilityState: 'not_applicable',
+        attemptState: ran ? 'attempt_terminal' : 'pending_first_attempt',
+        terminalOutcome: 'cancelled',
+        interruption: 'none',
+      },
+      endedAt: now,
+      lastMutationAt: now,
+      cancellationReason: 'no longer needed',
+      cancelledBy: 'ann',
+      failureReason: null,
+      delayUntil: null,
+      deadlineAt: null,
+      lease: null,
+      currentAttempt: null,
+      blockingReason: 'none',
+    })
+    expect(await rows(sql, 'select from flowfabric.ff_ready union all select from flowfabric.ff_lease')).toEqual([])
+    expect(await engine.executions.result(id)).toEqual({ kind: 'cancelled', reason: 'no longer needed' })
+  },
+)
 
 test('cancel writes one completion event, with namespace, actor, reason and generation', async () => {
   const { engine, sql, clock } = await setup()
@@ -82,7 +85,7 @@ test('cancel writes one completion event, with namespace, actor, reason and gene
   expect(await rows(sql, 'select from flowfabric.ff_lease_event')).toEqual([])
 })
 
-test('LEASE-30 cancel of what nobody holds writes no lease event', async () => {
+test('LEASE-30 cancel of an execution without a lease writes no lease event', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   await engine.executions.cancel({ executionId })
@@ -90,7 +93,7 @@ test('LEASE-30 cancel of what nobody holds writes no lease event', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
 })
 
-test('OPS-01 cancel of a held execution ends its lease, tells it as revoked, and leaves the epoch', async () => {
+test('OPS-01 cancel of a leased execution ends its lease, records it as revoked, and leaves the epoch', async () => {
   const { engine, sql } = await setup()
   const leaseId = '0190a3c4-0000-4000-8000-000000000009'
   const held = { leaseId, leaseEpoch: 3, attemptIndex: 1, workerInstance: 'w1' }
@@ -110,7 +113,7 @@ test('OPS-01 cancel of a held execution ends its lease, tells it as revoked, and
       reason: 'cancelled',
     },
   ])
-  // The last holder's fence stays, so that its late write can be told what happened.
+  // The last holder's fence stays, so its late write can be answered with the reason.
   expect(await rows(sql, 'select lease_id, lease_epoch from flowfabric.ff_exec_core')).toEqual([
     { lease_id: leaseId, lease_epoch: 3 },
   ])
@@ -131,7 +134,7 @@ test('OPS-01 cancel of a held execution ends its lease, tells it as revoked, and
 })
 
 test.each(['suspended', 'interrupted'] as const)(
-  'cancel closes the record of the attempt of what is %s',
+  'cancel closes the attempt of an execution that is %s',
   async (state) => {
     const { engine, sql } = await setup()
     const executionId = await factory(sql)[state]()
@@ -144,7 +147,7 @@ test.each(['suspended', 'interrupted'] as const)(
   },
 )
 
-test('cancel of a member or a child leaves word for those who wait for it', async () => {
+test('cancel of a member or a child records the ending for those who wait for it', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const given = factory(sql)
   const parentId = await given.suspended()
@@ -165,7 +168,7 @@ test('cancel of a member or a child leaves word for those who wait for it', asyn
   })
 })
 
-test('OPS-02 an operator cancels what waits, and nobody can claim it any more', async () => {
+test('OPS-02 an operator cancels a waiting execution, and no worker can claim it any more', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).waiting()
   await engine.as({ actor: 'ann' }).executions.cancel({ executionId })
@@ -174,7 +177,7 @@ test('OPS-02 an operator cancels what waits, and nobody can claim it any more', 
   expect(claims).toEqual([])
 })
 
-test('EXEC-30 what is cancelled while it waits for a retry shows nothing of the failed attempt as its own', async () => {
+test('EXEC-30 an execution that is cancelled while it waits for a retry does not show the failed attempt as its own', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).retrying()
   await engine.executions.cancel({ executionId, reason: 'not needed' })
@@ -184,7 +187,7 @@ test('EXEC-30 what is cancelled while it waits for a retry shows nothing of the 
     failureReason: null,
     cancellationReason: 'not needed',
   })
-  // The attempt itself keeps how it ended.
+  // The attempt itself keeps its outcome.
   expect((await engine.attempts.list(executionId)).attempts).toMatchObject([{ attemptIndex: 0, outcome: 'retry' }])
 })
 
@@ -228,7 +231,7 @@ test('an id whose partition is not that of the row is not found', async () => {
   await withoutWriting(sql, () => refusal('execution_not_found', engine.executions.cancel({ executionId })))
 })
 
-test('a set answers each item in its place', async () => {
+test('a set answers each item at its position', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const [waiting, done, cancelled, active] = [
@@ -294,7 +297,7 @@ test('a thousand are cancelled in one call', async () => {
 })
 
 test.each([null, undefined, 7, 'text'])(
-  'an item that is %s is refused in its place, and its neighbours are cancelled',
+  'an item that is %s is refused at its position, and its neighbours are cancelled',
   async (item) => {
     const { engine, sql } = await setup()
     const executionId = await factory(sql).waiting()

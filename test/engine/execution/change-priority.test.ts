@@ -9,24 +9,27 @@ test.each([
   [5000, 5000],
   [12_000, 9000],
   [-3, 0],
-])('OPS-06 a priority of %i is stored as %i, told, and moves the execution in its queue', async (priority, stored) => {
-  const { engine, sql, clock } = await setup()
-  const given = factory(sql)
-  const executionId = await given.waiting({ priority: 100, createdAt: 2000 })
-  const other = await given.waiting({ priority: 50, createdAt: 1000 })
-  await clock.advance('1s')
-  const answer = await engine.executions.changePriority({ executionId, priority })
-  expect(answer).toEqual({ kind: 'priority_changed', executionId, from: 100, to: stored })
-  const described = await engine.executions.describe(executionId)
-  expect(described).toMatchObject({ priority: stored, publicState: 'waiting' })
-  expect(described!.lastMutationAt).toBeGreaterThan(described!.createdAt)
-  const told = await rows(sql, `select details from flowfabric.ff_event where event_type = 'priority_changed'`)
-  expect(told).toEqual([{ details: { from: 100, to: stored } }])
-  const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w', lanes: ['default'] })
-  expect(claims[0]!.executionId).toBe(stored > 50 ? executionId : other)
-})
+])(
+  'OPS-06 a priority of %i is stored as %i, returned, and moves the execution in its queue',
+  async (priority, stored) => {
+    const { engine, sql, clock } = await setup()
+    const given = factory(sql)
+    const executionId = await given.waiting({ priority: 100, createdAt: 2000 })
+    const other = await given.waiting({ priority: 50, createdAt: 1000 })
+    await clock.advance('1s')
+    const answer = await engine.executions.changePriority({ executionId, priority })
+    expect(answer).toEqual({ kind: 'priority_changed', executionId, from: 100, to: stored })
+    const described = await engine.executions.describe(executionId)
+    expect(described).toMatchObject({ priority: stored, publicState: 'waiting' })
+    expect(described!.lastMutationAt).toBeGreaterThan(described!.createdAt)
+    const told = await rows(sql, `select details from flowfabric.ff_event where event_type = 'priority_changed'`)
+    expect(told).toEqual([{ details: { from: 100, to: stored } }])
+    const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w', lanes: ['default'] })
+    expect(claims[0]!.executionId).toBe(stored > 50 ? executionId : other)
+  },
+)
 
-test('CLAIM-30 a raised priority is claimed earlier', async () => {
+test('CLAIM-30 an execution with a raised priority is claimed earlier', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const raised = await given.waiting({ priority: 0 })
@@ -37,7 +40,7 @@ test('CLAIM-30 a raised priority is claimed earlier', async () => {
   expect(claims.map((claim) => claim.executionId)).toEqual([raised, other])
 })
 
-test('OPS-07 the priority of anything that has not ended can be changed; of what has ended or is unknown it cannot', async () => {
+test('OPS-07 the priority of an execution can be changed until it ends; that of an ended or unknown one cannot', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const alive = [await given.delayed(), await given.active(), await given.suspended(), await given.blocked()]

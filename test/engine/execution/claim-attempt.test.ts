@@ -1,4 +1,4 @@
-// Which attempt a claim begins or goes on with, and why.
+// The attempt that a claim begins or continues, and the reason.
 import { expect, test } from 'vitest'
 import { parseExecutionId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
@@ -35,7 +35,7 @@ test('EXEC-24 the start is the first claim, and the end comes with the last atte
   ])
 })
 
-test('LEASE-13 another worker goes on with the same attempt after a lapse, at a higher epoch', async () => {
+test('LEASE-13 another worker continues the same attempt after an expiry, at a higher epoch', async () => {
   const { engine, sql } = await setup()
   const first = await held(engine)
   await interruptAll(sql, 'lapsed')
@@ -49,7 +49,7 @@ test('LEASE-13 another worker goes on with the same attempt after a lapse, at a 
   ])
 })
 
-test('CLAIM-19 an interrupted attempt is taken up again by the one claim, and keeps its start', async () => {
+test('CLAIM-19 a claim continues an interrupted attempt, which keeps its start', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const started = await clock.now()
@@ -66,7 +66,7 @@ test('CLAIM-19 an interrupted attempt is taken up again by the one claim, and ke
   })
 })
 
-test('CLAIM-18 the attempt says why it began', async () => {
+test('CLAIM-18 the attempt has the reason why it began', async () => {
   const { engine, sql } = await setup()
   await factory(sql).retrying({ kind: 'retried' })
   const replayed = await factory(sql).retrying({ kind: 'replayed' })

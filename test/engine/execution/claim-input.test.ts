@@ -34,7 +34,7 @@ const bad: Readonly<Record<string, [Record<string, unknown>, string]>> = {
   'a signal that is none': [{ wait: '1s', signal: {} }, 'signal'],
   'no kinds': [{ kinds: [] }, 'kinds'],
   'no namespaces': [{ namespaces: [] }, 'namespaces'],
-  'a field that nobody knows': [{ lane: 'a' }, 'claim'],
+  'an unknown field': [{ lane: 'a' }, 'claim'],
 }
 
 test.each(Object.entries(bad))('%s is refused, and nothing is claimed', async (_, [wrong, field]) => {
@@ -46,7 +46,7 @@ test.each(Object.entries(bad))('%s is refused, and nothing is claimed', async (_
   expect(error.details['field']).toBe(field)
 })
 
-test('the shortest and the longest lease are taken', async () => {
+test('the shortest and the longest lease are accepted', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   await engine.executions.createMany([{ kind: 'k' }, { kind: 'k' }])

@@ -18,7 +18,7 @@ async function create(engine: Engine, ...requests: CreateRequest[]): Promise<voi
   for (const request of requests) await engine.executions.create(request)
 }
 
-test('CLAIM-03 high priority goes first, and among equals the oldest', async () => {
+test('CLAIM-03 high priority comes first, and among equals the oldest', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   await given.waiting({ kind: 'one', priority: 1, createdAt: 1000 })
@@ -68,13 +68,13 @@ test('CLAIM-05 a worker needs every required capability, and may have more', asy
   expect(await kindsInOrder(engine, { capabilities: ['gpu'] })).toEqual(['2'])
 })
 
-test('CLAIM-06 what requires nothing goes to a worker that can do nothing', async () => {
+test('CLAIM-06 an execution without requirements goes to a worker without capabilities', async () => {
   const { engine } = await setup()
   await create(engine, { kind: 'k' })
   expect(await kindsInOrder(engine, { capabilities: [] })).toEqual(['k'])
 })
 
-test('CLAIM-07 a part of the capabilities is not enough; the execution waits on, and says for what', async () => {
+test('CLAIM-07 a part of the capabilities is not enough; the execution still waits, and reports for which ones', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k', requiredCapabilities: ['gpu', 'torch>=2.3'] })
   await withoutWriting(sql, async () => {
@@ -85,7 +85,7 @@ test('CLAIM-07 a part of the capabilities is not enough; the execution waits on,
   expect(found?.blockingDetail).toBe("waiting for a worker on lane 'default' with gpu, torch>=2.3")
 })
 
-test('CLAIM-08 a head that suits nobody does not stand before what does', async () => {
+test('CLAIM-08 a head that suits no worker does not block those behind it', async () => {
   const { engine } = await setup()
   const heads = Array.from({ length: 50 }, () => ({ kind: 'head', priority: 9000, requiredCapabilities: ['rare'] }))
   await engine.executions.createMany([...heads, { kind: 'plain' }])
@@ -93,7 +93,7 @@ test('CLAIM-08 a head that suits nobody does not stand before what does', async 
   expect((await engine.executions.countByState()).waiting.count).toBe(50)
 })
 
-test('a kind, a version and a namespace are only claimed by those who name them, or who name none', async () => {
+test('a kind, a version and a namespace are only claimed by workers that name them, or that name none', async () => {
   const { engine } = await setup()
   await create(
     engine,
@@ -121,7 +121,7 @@ test('a caller that is bound to a namespace claims there, and cannot name anothe
   expect(await kindsInOrder(engine)).toEqual(['theirs'])
 })
 
-test('what was given back before the place where the last claim began is claimed next, by the same engine', async () => {
+test('the same engine next claims an execution that was given back before the place where its last claim began', async () => {
   const { engine, sql } = await setup()
   for (let index = 0; index < 6; index += 1) await factory(sql).waiting({ priority: 9 - index })
   const [first, second] = [await take(engine), await take(engine)]
@@ -132,7 +132,7 @@ test('what was given back before the place where the last claim began is claimed
   expect((await take(engine)).executionId).toBe(second.executionId)
 })
 
-test('what is created with a higher priority is claimed next, by the same engine', async () => {
+test('the same engine next claims a new execution with a higher priority', async () => {
   const { engine } = await setup()
   await engine.executions.createMany(Array.from({ length: 6 }, () => ({ kind: 'low' })))
   await take(engine)

@@ -10,7 +10,7 @@ test('a claim waits for work, and a create of the same engine wakes it', async (
   expect((await waiting).claims).toMatchObject([{ executionId }])
 })
 
-test('a claim that waits gives up when its time is over, or when it is told to', async () => {
+test('a waiting claim gives up at its timeout, or when its signal aborts', async () => {
   const { engine } = await setup()
   expect(await engine.executions.claim({ ...worker, wait: 20 })).toEqual({ claims: [], more: false })
   const stop = new AbortController()

@@ -1,4 +1,4 @@
-// What a claim that waits hears, and what it leaves alone. Timers are stopped: only a hint can wake it, never a poll.
+// Which hints wake a waiting claim. Timers are stopped: only a hint can wake it, never a poll.
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createEngine } from '../../../src/engine/engine.ts'
 import type { Engine } from '../../../src/engine/contract.ts'
@@ -10,11 +10,11 @@ import { patience } from '../../support/patience.ts'
 
 interface Watched {
   readonly engine: Engine
-  /** The names of the statements that were sent by themselves, in order. */
+  /** The names of the statements that were sent, in order; statements inside of a set are not recorded. */
   readonly sent: readonly string[]
   /** Resolves when a statement has been sent so many times in all. */
   until(name: string, times: number): Promise<void>
-  /** The statement's answers from this one on are kept back until the answer is called. */
+  /** Delays the statement's answers from this one on, until the returned function is called. */
   keepBack(name: string, from: number): () => void
 }
 
@@ -51,10 +51,10 @@ function stopTimers(): void {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-// With nothing there, a claim looks for its queues, and for others that came meanwhile; then it waits.
+// On an empty database, a claim reads its queues, and then any new ones; then it waits.
 const looksOfAnEmptyClaim = 2
 
-test('a claim that looks while something is created does not wait', async () => {
+test('a claim that reads while an execution is created does not wait', async () => {
   const { sql } = await setup()
   const { engine, until, keepBack } = watched(sql)
   const letGo = keepBack('queue.match', looksOfAnEmptyClaim)
@@ -66,7 +66,7 @@ test('a claim that looks while something is created does not wait', async () => 
   expect((await waiting).claims).toMatchObject([{ executionId }])
 })
 
-test('a claim that waits is not woken for what is delayed, and is for a delay that is over', async () => {
+test('a waiting claim is not woken for a delayed execution, and is woken when its delay is over', async () => {
   const { sql } = await setup()
   const { engine, sent, until } = watched(sql)
   stopTimers()
@@ -78,7 +78,7 @@ test('a claim that waits is not woken for what is delayed, and is for a delay th
   expect((await waiting).claims).toMatchObject([{ executionId }])
 })
 
-test('a claim that waits is woken for a queue that nobody had heard of, and never for those that it does not read', async () => {
+test('a waiting claim is woken for an unknown queue, and never for queues that it does not read', async () => {
   const { sql } = await setup()
   const { engine, sent, until } = watched(sql)
   await engine.executions.create({ kind: 'k', lane: 'others' })
@@ -86,13 +86,13 @@ test('a claim that waits is woken for a queue that nobody had heard of, and neve
   const waiting = engine.executions.claim({ ...worker, wait: '1h' })
   await until('queue.match', looksOfAnEmptyClaim)
   for (let round = 1; round <= 20; round += 1) await engine.executions.create({ kind: 'k', lane: 'others' })
-  // Once more at most: a server begins to listen meanwhile, and whatever it told before is not known.
+  // Once more at most: a server begins to listen meanwhile, and earlier notifications are unknown.
   expect(sent.filter((name) => name === 'queue.match').length).toBeLessThanOrEqual(2 * looksOfAnEmptyClaim)
   const { executionId } = await engine.executions.create({ kind: 'k' })
   expect((await waiting).claims).toMatchObject([{ executionId }])
 })
 
-test('with a spread, what is told within it costs one look, however many were told', async () => {
+test('with a spread, all notifications within it cost one query', async () => {
   const { sql } = await setup()
   const { engine, sent, until } = watched(sql)
   await engine.executions.create({ kind: 'first' })
@@ -103,7 +103,7 @@ test('with a spread, what is told within it costs one look, however many were to
   stopTimers()
   const waiting = engine.executions.claim({ ...worker, max: 10, wait: '1h', spread: '500ms' })
   await until('queue.match', matchesBefore + 1)
-  // It has looked everywhere, and waits.
+  // It has read all queues, and waits.
   await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), patience(10_000))
   const looks = count('execution.claim')
   const created = []
@@ -111,7 +111,7 @@ test('with a spread, what is told within it costs one look, however many were to
   // Not longer: the driver's own patience is measured by the same timers.
   await vi.advanceTimersByTimeAsync(500)
   expect((await waiting).claims.map((claim) => claim.executionId)).toEqual(created.map((one) => one.executionId))
-  // Of what was under way when it began, and one that looks again from the head.
+  // Queries already in progress, and one more that starts again at the head.
   expect(count('execution.claim')).toBeLessThanOrEqual(looks + 4)
 })
 
@@ -129,23 +129,23 @@ function timersAskedFor() {
   return { ms, end }
 }
 
-test('SDK-10 an idle claim polls less and less often, and soon again when it begins anew', async () => {
+test('SDK-10 an idle claim polls less and less often, and soon again when it starts anew', async () => {
   const { engine } = await setup()
   stopTimers()
   for (let turn = 1; turn <= 2; turn += 1) {
     const asked = timersAskedFor()
     const over = new AbortController()
     const waiting = engine.executions.claim({ ...worker, wait: '1h', signal: over.signal })
-    // Others, such as the driver, ask for longer ones.
+    // Others, such as the driver, set longer ones.
     const pauses = (): unknown[] => asked.ms.filter((ms) => ms !== undefined && ms <= 1000)
-    // As far as it has asked for, and no further: the driver's own patience is measured by the same timers.
+    // Only as far as its timer, because the driver's own patience is measured by the same timers.
     for (let heard = 0; pauses().length < 6;) {
       if (pauses().length > heard) await vi.advanceTimersByTimeAsync(pauses()[heard++] as number)
       await new Promise((resolve) => setImmediate(resolve))
     }
     over.abort()
     await waiting
-    // When listening begins, whoever waits looks once more: one of the pauses may be none.
+    // When listening begins, a waiting claim polls once more: one of the pauses may be zero.
     const whole = [50, 100, 200, 400, 800, 1000, 1000]
     const withOneLess = whole.map((_, place) => whole.toSpliced(place, 1))
     expect([whole.slice(0, 6), ...withOneLess]).toContainEqual(pauses().slice(0, 6))

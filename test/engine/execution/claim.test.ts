@@ -62,14 +62,14 @@ test('CLAIM-01 the first claim takes a lease of thirty seconds at epoch 1, and s
   expect(await leaseEvents(sql)).toEqual(['acquired'])
 })
 
-test('a lease lasts half a minute when nothing is said, and a minute where the database is embedded', async () => {
+test('a lease lasts half a minute by default, and a minute in an embedded database', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const claim = await held(engine)
   expect(claim.leaseExpiresAt - (await clock.now())).toBe(sql.kind === 'embedded' ? 60_000 : 30_000)
 })
 
-test('CLAIM-02 an empty lane gives nothing and writes nothing', async () => {
+test('CLAIM-02 an empty lane returns nothing and writes nothing', async () => {
   const { engine, sql } = await setup()
   await create(engine, { kind: 'k', lane: 'other' })
   await withoutWriting(sql, async () => {
@@ -78,7 +78,7 @@ test('CLAIM-02 an empty lane gives nothing and writes nothing', async () => {
   })
 })
 
-test('more says whether a claim was filled', async () => {
+test('`more` reports whether a claim was filled', async () => {
   const { engine } = await setup()
   await engine.executions.createMany([{ kind: 'k' }, { kind: 'k' }, { kind: 'k' }])
   expect(await engine.executions.claim({ ...worker, max: 2 })).toMatchObject({ claims: [{}, {}], more: true })
@@ -86,7 +86,7 @@ test('more says whether a claim was filled', async () => {
   expect([last.claims.length, last.more]).toEqual([1, false])
 })
 
-test('more than one look at the queue is claimed at once', async () => {
+test('one claim takes more than one read of the queue returns', async () => {
   const { engine, sql } = await setup()
   await engine.executions.createMany(Array.from({ length: 300 }, (_, index) => ({ kind: `k${index % 7}` })))
   const { claims } = await engine.executions.claim({ ...worker, max: 10_000 })
@@ -94,7 +94,7 @@ test('more than one look at the queue is claimed at once', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
 })
 
-test('what is granted to others, however much, hides nothing that is free behind it', async () => {
+test('executions that are granted to others, however many, hide no free one behind them', async () => {
   const { engine } = await setup()
   const created = await engine.executions.createMany(Array.from({ length: 101 }, () => ({ kind: 'granted' })))
   const ids = created.flatMap((answer) => (answer.kind === 'created' ? [answer.executionId] : []))
@@ -107,7 +107,7 @@ test('what is granted to others, however much, hides nothing that is free behind
   expect(await engine.executions.claim({ ...worker, max: 1 })).toEqual({ claims: [], more: false })
 })
 
-test('a queue that another process has just made is claimed from at once', async () => {
+test('a queue that another process has just created is claimed from at once', async () => {
   const { engine, sql } = await setup()
   expect(await kindsInOrder(engine)).toEqual([])
   await createEngine(sql).executions.create({ kind: 'new' })
@@ -123,7 +123,7 @@ test('the log names the caller who claimed, beside the worker', async () => {
   ])
 })
 
-test('EXEC-06 what was created can be claimed without another step', async () => {
+test('EXEC-06 a created execution can be claimed without another step', async () => {
   const { engine } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   expect(await engine.executions.describe(executionId)).toMatchObject({
@@ -155,7 +155,7 @@ test('EXEC-15 describe shows the attempt and the lease of the holder', async () 
   expect(await describe()).toMatchObject({ lease: { ...lease, expiresAt: now + 10_000, renewedAt: now } })
 })
 
-test('EXEC-34 a claim brings payload, kind and tags, and everything else that a handler may ask for', async () => {
+test('EXEC-34 a claim returns payload, kind and tags, and everything else that a handler may need', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -195,7 +195,7 @@ test('EXEC-34 a claim brings payload, kind and tags, and everything else that a 
   })
 })
 
-test('what is delayed, parked, held, running or ended is not claimed', async () => {
+test('an execution that is delayed, parked, held, running or ended is not claimed', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   for (const state of ['delayed', 'retrying', 'suspended', 'blocked', 'rateLimited', 'heldByOperator'] as const) {

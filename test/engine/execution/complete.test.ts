@@ -47,7 +47,7 @@ test('ATT-01 complete stores the result and ends', async () => {
   expect(await leaseEvents(sql)).toEqual(['acquired', 'revoked'])
 })
 
-test('EXEC-25 a result comes back byte for byte, and there is none while it runs', async () => {
+test('EXEC-25 a result returns byte for byte, and a running execution has none', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   expect(await engine.executions.result(claim.executionId)).toEqual({ kind: 'pending', publicState: 'active' })
@@ -60,7 +60,7 @@ test('EXEC-25 a result comes back byte for byte, and there is none while it runs
   })
 })
 
-test('ATT-07 complete without bytes leaves no result; no bytes at all are a result', async () => {
+test('ATT-07 complete without bytes stores no result; zero bytes are a result', async () => {
   const { engine } = await setup()
   const [none, empty] = await twoHeld(engine)
   await engine.executions.complete(none)
@@ -73,7 +73,7 @@ test('ATT-07 complete without bytes leaves no result; no bytes at all are a resu
   })
 })
 
-test('ATT-02 complete with a wrong epoch is refused, and it runs on', async () => {
+test('ATT-02 complete with a wrong epoch is refused, and the execution still runs', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   const error = await withoutWriting(sql, () =>
@@ -98,10 +98,10 @@ const wrongResults: Record<string, [Partial<Record<keyof CompleteRequest | 'resl
   'a result that is too large': [{ result: new Uint8Array(limits.resultBytes + 1) }, 'payload_too_large'],
   'a result that is no bytes': [{ result: '{}' }, 'invalid_input'],
   'an encoding that is empty': [{ result: bytes, resultEncoding: '' }, 'invalid_input'],
-  'a field that nobody knows': [{ reslut: bytes }, 'invalid_input'],
+  'an unknown field': [{ reslut: bytes }, 'invalid_input'],
 }
 
-test.each(Object.entries(wrongResults))('%s is refused in its place', async (_, [wrong, code]) => {
+test.each(Object.entries(wrongResults))('%s is refused at its position', async (_, [wrong, code]) => {
   const { engine, sql } = await setup()
   const [one, other] = await twoHeld(engine)
   const request = { ...one, ...wrong } as CompleteRequest
@@ -118,7 +118,7 @@ test('the largest result is stored', async () => {
   expect(answer?.kind === 'completed' && answer.result?.byteLength).toBe(limits.resultBytes)
 })
 
-test('ATT-05 complete on a lease that has run out is refused, though no sweep has met it yet', async () => {
+test('ATT-05 complete on an expired lease is refused, also before the duty has processed it', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const claim = await held(engine)
@@ -126,7 +126,7 @@ test('ATT-05 complete on a lease that has run out is refused, though no sweep ha
   await withoutWriting(sql, () => refusal('lease_expired', engine.executions.complete(fenceOf(claim))))
 })
 
-test('complete in the last millisecond of the lease is taken', async () => {
+test('complete in the last millisecond of the lease is accepted', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const claim = await held(engine)
@@ -134,7 +134,7 @@ test('complete in the last millisecond of the lease is taken', async () => {
   expect(await engine.executions.complete(fenceOf(claim))).toMatchObject({ kind: 'completed' })
 })
 
-test('one lease that has run out does not stop the others of its set', async () => {
+test('one expired lease does not stop the others of its set', async () => {
   const { engine, clock } = await setup()
   const [early, late] = await twoHeld(engine)
   await clock.advance('20s')
@@ -149,17 +149,20 @@ test('one lease that has run out does not stop the others of its set', async () 
 test.each([
   ['lapsed', 'lease_expired'],
   ['revoked', 'lease_revoked'],
-] as const)('complete after the lease was %s hears it, and stale_lease once another holds it', async (how, code) => {
-  const { engine, sql } = await setup()
-  const old = fenceOf(await held(engine))
-  await interruptAll(sql, how)
-  await withoutWriting(sql, () => refusal(code, engine.executions.complete(old)))
-  const now = await take(engine, { workerInstanceId: 'w-2' })
-  const error = await withoutWriting(sql, () => refusal('stale_lease', engine.executions.complete(old)))
-  expect(error.details).toMatchObject({ leaseEpoch: 1, currentLeaseEpoch: 2 })
-  expect(await engine.executions.complete(fenceOf(now))).toMatchObject({ kind: 'completed' })
-  await withoutWriting(sql, () => refusal('execution_not_active', engine.executions.complete(old)))
-})
+] as const)(
+  'complete after the lease was %s returns that, and stale_lease once another worker has one',
+  async (how, code) => {
+    const { engine, sql } = await setup()
+    const old = fenceOf(await held(engine))
+    await interruptAll(sql, how)
+    await withoutWriting(sql, () => refusal(code, engine.executions.complete(old)))
+    const now = await take(engine, { workerInstanceId: 'w-2' })
+    const error = await withoutWriting(sql, () => refusal('stale_lease', engine.executions.complete(old)))
+    expect(error.details).toMatchObject({ leaseEpoch: 1, currentLeaseEpoch: 2 })
+    expect(await engine.executions.complete(fenceOf(now))).toMatchObject({ kind: 'completed' })
+    await withoutWriting(sql, () => refusal('execution_not_active', engine.executions.complete(old)))
+  },
+)
 
 test('ATT-06 complete after an operator has revoked the lease is refused', async () => {
   const { engine, sql } = await setup()
@@ -169,7 +172,7 @@ test('ATT-06 complete after an operator has revoked the lease is refused', async
 })
 
 test.each(['failed', 'cancelled', 'expired', 'skipped'] as const)(
-  'complete of what is %s hears the ending, also from the last holder',
+  'complete of an execution that is %s returns the ending, also to the last holder',
   async (state) => {
     const { engine, sql } = await setup()
     const fence = await lastFence(sql, await factory(sql)[state]())
@@ -183,7 +186,7 @@ test.each(['failed', 'cancelled', 'expired', 'skipped'] as const)(
   },
 )
 
-test('a repeat of complete by the same holder answers as the first did, and the first result stands', async () => {
+test('a repeat of complete by the same holder returns the first answer, and the first result stays', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   const first = await engine.executions.complete({ ...fenceOf(claim), result: bytes })
@@ -197,7 +200,7 @@ test('a repeat of complete by the same holder answers as the first did, and the 
   })
 })
 
-test('a repeat in the same call answers twice and ends once', async () => {
+test('a repeat in the same call is answered twice and ends the execution once', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   const answers = await engine.executions.completeMany([fence, fence])

@@ -5,7 +5,7 @@ import { factory } from '../../support/factory.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 
-test('every state is counted, also those that nobody is in', async () => {
+test('every state is counted, also those without executions', async () => {
   const { engine, sql } = await setup()
   const none = await engine.executions.countByState()
   expect(new Set(Object.values(none).map((state) => state.count))).toEqual(new Set([0]))
@@ -66,14 +66,14 @@ test('a count may be of one namespace, lane or kind', async () => {
   expect(await total({ namespace: 'other' }, bound)).toBe(0)
 })
 
-test('a count stops at 10,000 a state and says so, unless the exact number is asked for', async () => {
+test('a count stops at 10,000 a state and reports that, unless the exact number is requested', async () => {
   const { engine, sql } = await setup()
   await crowd(sql, { eligible: 10_001 })
   expect((await engine.executions.countByState()).waiting).toEqual({ count: 10_000, orMore: true })
   expect((await engine.executions.countByState({ exact: true })).waiting).toEqual({ count: 10_001, orMore: false })
 })
 
-test('what stops the count of one state does not make another look complete', async () => {
+test('a state whose count stops does not make another state look complete', async () => {
   const { engine, sql } = await setup()
   await crowd(sql, { eligible: 6000, resumed: 6000 })
   const { waiting, resumable } = await engine.executions.countByState()

@@ -1,4 +1,4 @@
-// Executions that are made on behalf of another.
+// Executions that are created by another.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { CreateRequest } from '../../../src/engine/execution/create-request.ts'
@@ -24,7 +24,7 @@ test('a child carries the partition of its parent, names it, and is claimed like
   expect(executions).toMatchObject([{ executionId, parentId: parent.executionId }])
 })
 
-test('an ending of the parent owes its children from the first on, that of a child its parent', async () => {
+test('an ending of a parent owes its children from the first on, and that of a child its parent', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   expect(await bitsOf(sql, parent.executionId)).toBe(0)
@@ -52,7 +52,7 @@ test('a child is cancelled with its parent unless it is to be detached', async (
   expect(ends.map((row) => row['on_parent_end']).toSorted()).toEqual(['cancel', 'cancel', 'detach'])
 })
 
-test('delay, deadline, tags and priority are those of any other create', async () => {
+test('delay, deadline, tags and priority work as in any other create', async () => {
   const { engine } = await setup()
   const { executionId: parentId } = await held(engine)
   const made = await child(engine, parentId, { delay: '1m', deadline: '1h', tags: { a: 'b' }, priority: 9001 })
@@ -87,7 +87,7 @@ test('a repeat is a duplicate though the parent has ended since', async () => {
   expect(again).toMatchObject({ kind: 'duplicate', executionId: first.executionId })
 })
 
-test('a key that has run out is free again within its parent', async () => {
+test('an expired key is free again within its parent', async () => {
   const { engine, clock } = await setup()
   const { executionId: parentId } = await held(engine)
   const request = { idempotencyKey: 'step 1', idempotencyTtl: '1m' } as const
@@ -105,16 +105,19 @@ test.each(['waiting', 'delayed', 'suspended', 'active'] as const)(
   },
 )
 
-test.each(['completed', 'failed', 'cancelled'] as const)('a parent that is %s has no more children', async (state) => {
-  const { engine, sql } = await setup()
-  const parentId = await factory(sql)[state]()
-  const error = await withoutWriting(sql, () =>
-    refusal('execution_terminal', child(engine, parentId, { kind: 'anything' })),
-  )
-  expect(error.message).toContain(`${parentId} is ${state}`)
-})
+test.each(['completed', 'failed', 'cancelled'] as const)(
+  'a parent that is %s can have no more children',
+  async (state) => {
+    const { engine, sql } = await setup()
+    const parentId = await factory(sql)[state]()
+    const error = await withoutWriting(sql, () =>
+      refusal('execution_terminal', child(engine, parentId, { kind: 'anything' })),
+    )
+    expect(error.message).toContain(`${parentId} is ${state}`)
+  },
+)
 
-test('a parent of another namespace, another partition or of nobody does not exist', async () => {
+test('a parent of another namespace, of another partition, or without a row does not exist', async () => {
   const { engine, sql } = await setup()
   const parentId = await factory(sql).active({ namespace: 'a' })
   const { partition, uuid } = parseExecutionId(parentId)
@@ -148,7 +151,7 @@ test('children are nested as deep as allowed, and no deeper', async () => {
   expect(error.details).toMatchObject({ executionId, depth: 32 })
 })
 
-test('a thousand children of a hundred parents, one of them unknown and one ended, answer in their places', async () => {
+test('a thousand children of a hundred parents, one of them unknown and one ended, answer at their positions', async () => {
   const { engine, sql } = await setup()
   const made = await engine.executions.createMany(Array.from({ length: 100 }, () => ({ kind: 'parent' })))
   const parents = made.map((answer) => (answer.kind === 'refused' ? expect.unreachable() : answer.executionId))

@@ -53,7 +53,7 @@ test('a key holds within its namespace', async () => {
   expect([a.kind, b.kind]).toEqual(['created', 'created'])
 })
 
-test('a key is free again at the very moment when it runs out', async () => {
+test('a key is free again at the very moment of its expiry', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const first = await engine.executions.create({ ...request, idempotencyTtl: '1m' })
@@ -65,7 +65,7 @@ test('a key is free again at the very moment when it runs out', async () => {
   expect(second.executionId).not.toBe(first.executionId)
 })
 
-test('a key is remembered for a day when nothing else is asked for', async () => {
+test('a key is remembered for a day by default', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   await engine.executions.create(request)
@@ -86,7 +86,7 @@ test('an id given with a key must carry the partition of the key', async () => {
   expect(await engine.executions.create({ ...request, executionId: right })).toMatchObject({ executionId: right })
 })
 
-test('a second id under the same key answers with the first', async () => {
+test('a second id under the same key returns the first', async () => {
   const { engine } = await setup()
   const [one, two] = [0, 1].map(() => mintExecutionId({ namespace: 'default', idempotencyKey: 'order 7' }))
   await engine.executions.create({ ...request, executionId: one! })
@@ -104,7 +104,7 @@ test('a repeated id under a new key is a duplicate and does not take the key', a
   expect(await engine.executions.create(request)).toMatchObject({ kind: 'created' })
 })
 
-test('the same key twice in one call makes one execution', async () => {
+test('the same key twice in one call creates one execution', async () => {
   const { engine, sql } = await setup()
   const answers = await engine.executions.createMany([request, request, { ...request, priority: 8 }])
   expect(answers.map((answer) => answer.kind)).toEqual(['created', 'duplicate', 'refused'])
@@ -112,7 +112,7 @@ test('the same key twice in one call makes one execution', async () => {
   expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
 })
 
-test('one id under two keys in one call makes one execution', async () => {
+test('one id under two keys in one call creates one execution', async () => {
   const { engine, sql } = await setup()
   const executionId = mintExecutionId({ namespace: 'default', idempotencyKey: 'order 7' })
   const answers = await engine.executions.createMany([

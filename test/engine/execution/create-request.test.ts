@@ -124,7 +124,7 @@ test('EXEC-09 a broken policy is never taken as none', async () => {
   })
 })
 
-test('EXEC-32 only a well-formed id is taken, and its partition is the one it names', async () => {
+test('EXEC-32 only a well-formed id is accepted, and its partition is the one it names', async () => {
   const { engine, sql } = await setup()
   await withoutWriting(sql, async () => {
     for (const executionId of [
@@ -138,18 +138,18 @@ test('EXEC-32 only a well-formed id is taken, and its partition is the one it na
       await refusal('invalid_id', engine.executions.create({ kind: 'k', executionId }))
       if (executionId !== uuid) await refusal('invalid_id', engine.executions.describe(executionId))
     }
-    // A bare uuid is enough to find a row, and not to make one.
+    // A bare uuid is enough to find a row, and not to create one.
     expect(await engine.executions.describe(uuid)).toBeNull()
     await refusal('invalid_partition', engine.executions.describe(`{fp:70000}:${uuid}`))
   })
-  // Not the partition that this uuid would be given when it is minted.
+  // Not the partition that this uuid would get when it is minted.
   await engine.executions.create({ kind: 'k', executionId: `{fp:7}:${uuid}` })
   expect((await engine.executions.list({ partition: 7 })).executions.map((found) => found.executionId)).toEqual([
     `{fp:7}:${uuid}`,
   ])
 })
 
-test('what is at the limit is taken', async () => {
+test('values at their limits are accepted', async () => {
   const { engine } = await setup()
   const answer = await engine.executions.create({
     kind: 'x'.repeat(256),
@@ -169,7 +169,7 @@ test('what is at the limit is taken', async () => {
   expect(found!.requiredCapabilities).toHaveLength(256)
 })
 
-test('text of every plane comes back as it was given', async () => {
+test('text of every plane returns unchanged', async () => {
   const { engine } = await setup()
   const strange = `quote ' double " back \\ brace {} dollar $1 emoji 😀 line\u2028 null-ish \\0`
   const { executionId } = await engine.executions.create({
@@ -186,7 +186,7 @@ test('text of every plane comes back as it was given', async () => {
   })
 })
 
-test.each([0, 249, 499])('one bad item among 500, at place %i, is refused in its place', async (place) => {
+test.each([0, 249, 499])('one bad item among 500, at place %i, is refused at its position', async (place) => {
   const { engine } = await setup()
   const requests: CreateRequest[] = Array.from({ length: 500 }, (_, index) => ({ kind: 'k', priority: index }))
   requests[place] = { kind: 'k', lane: 'x'.repeat(65) }

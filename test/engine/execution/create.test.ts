@@ -63,7 +63,7 @@ test('EXEC-01 a new execution is runnable and waits for its first attempt', asyn
   ])
 })
 
-test('what was given is stored, and what was not given is null', async () => {
+test('given fields are stored, and omitted ones are null', async () => {
   const { engine, sql } = await setup()
   await engine.executions.create({ kind: 'full', payload: new Uint8Array([0, 255, 128]), payloadEncoding: 'raw' })
   await engine.executions.create({ kind: 'bare' })
@@ -101,7 +101,7 @@ test('a plain input is stored as the default codec stores it; one that JSON cann
   ])
 })
 
-test('EXEC-03 a repeated id is a duplicate, and the first execution stays as it was', async () => {
+test('EXEC-03 a repeated id is a duplicate, and the first execution stays unchanged', async () => {
   const { engine, sql } = await setup()
   const executionId = mintExecutionId()
   await engine.executions.create({ executionId, kind: 'first', payload: bytes('1'), priority: 5 })
@@ -112,7 +112,7 @@ test('EXEC-03 a repeated id is a duplicate, and the first execution stays as it 
   expect(answer).toEqual({ kind: 'duplicate', executionId, publicState: 'waiting' })
 })
 
-test('a repeated id tells the state that the execution has reached', async () => {
+test('a repeated id returns the state that the execution has reached', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).failed()
   expect(await engine.executions.create({ executionId, kind: 'anything' })).toEqual({
@@ -122,7 +122,7 @@ test('a repeated id tells the state that the execution has reached', async () =>
   })
 })
 
-test('an id that another namespace has is taken, and nothing of that execution is told', async () => {
+test('an id that another namespace has is refused, and the answer reveals nothing of that execution', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).failed({ namespace: 'theirs', reason: 'secret' })
   const error = await refusal(
@@ -132,7 +132,7 @@ test('an id that another namespace has is taken, and nothing of that execution i
   expect(error.message).not.toMatch(/theirs|failed|secret/)
 })
 
-test('the same uuid under another partition is another id, and taken', async () => {
+test('the same uuid under another partition is another id, and refused', async () => {
   const { engine } = await setup()
   const { partition, uuid } = parseExecutionId((await engine.executions.create({ kind: 'k' })).executionId)
   const other = formatExecutionId((partition + 1) % 256, uuid)
@@ -140,7 +140,7 @@ test('the same uuid under another partition is another id, and taken', async () 
   expect(await engine.executions.describe(other)).toBeNull()
 })
 
-test('an id in capitals is the same id, and answers as it is stored', async () => {
+test('an id in capitals is the same id, and is returned as it is stored', async () => {
   const { engine } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   const { partition, uuid } = parseExecutionId(executionId)
@@ -151,7 +151,7 @@ test('an id in capitals is the same id, and answers as it is stored', async () =
   })
 })
 
-test('EXEC-04 the first use registers the lane, and the second leaves it as it was', async () => {
+test('EXEC-04 the first use registers the lane, and the second leaves it unchanged', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -179,7 +179,7 @@ test('EXEC-05 a policy is stored with its back-off written out, or as null', asy
   expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_input where policy is null')).toEqual([{ count: 1 }])
 })
 
-// Over HTTP it cannot be sent, which is another refusal.
+// It cannot be sent over HTTP, which is another refusal.
 test.skipIf(inject('overHttp'))('EXEC-05 a policy that contains itself is refused', async () => {
   const { engine, sql } = await setup()
   const endless: Record<string, unknown> = { attempts: 2 }
@@ -206,11 +206,11 @@ test('EXEC-07 a delayed execution waits for its time', async () => {
       delayUntil: until,
     })
   }
-  // What a claim reads.
+  // The columns that a claim reads.
   expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
 })
 
-test('a delay of nothing, or until a time that has passed, is no delay', async () => {
+test('a delay of zero, or until a past time, is no delay', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -221,7 +221,7 @@ test('a delay of nothing, or until a time that has passed, is no delay', async (
   }
 })
 
-test('EXEC-08 a priority out of range is clamped and said', async () => {
+test('EXEC-08 a priority out of range is clamped, and the answer reports it', async () => {
   const { engine } = await setup()
   const high = await engine.executions.create({ kind: 'k', priority: 10_000 })
   const low = await engine.executions.create({ kind: 'k', priority: -5 })
@@ -269,7 +269,7 @@ test('required capabilities are sorted, named once, and part of the queue', asyn
   ])
 })
 
-test('the caller is the creator and gives the namespace, unless the request names them', async () => {
+test('the caller is the creator and sets the namespace, unless the request names them', async () => {
   const { engine } = await setup()
   const bound = engine.as({ namespace: 'a', actor: 'ann' })
   const { executionId } = await bound.executions.create({ kind: 'k' })
@@ -283,7 +283,7 @@ test('the caller is the creator and gives the namespace, unless the request name
   })
 })
 
-test('a request for another namespace than the caller acts in is refused', async () => {
+test("a request for another namespace than the caller's is refused", async () => {
   const { engine, sql } = await setup()
   const bound = engine.as({ namespace: 'a' })
   await withoutWriting(sql, () => refusal('namespace_mismatch', bound.executions.create({ kind: 'k', namespace: 'b' })))

@@ -42,7 +42,7 @@ test('ATT-17 a delay gives the lease back until then, and keeps the attempt', as
   ])
 })
 
-test('a delay may be given as a duration, and counts from now', async () => {
+test('a delay may be a duration, and counts from now', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const claim = await held(engine)
@@ -50,7 +50,7 @@ test('a delay may be given as a duration, and counts from now', async () => {
   expect(answer).toMatchObject({ delayUntil: (await clock.now()) + 7_200_000 })
 })
 
-test('what was delayed goes on with the same attempt, as often as it is delayed', async () => {
+test('a delayed execution continues the same attempt, as often as it is delayed', async () => {
   const { engine, sql } = await setup()
   let claim = await held(engine)
   for (const epoch of [2, 3, 4]) {
@@ -105,10 +105,10 @@ const wrongDelays: Record<string, Record<string, unknown>> = {
   'half a millisecond': { until: 1.5 },
   'a time after the year 9999': { until: 253_402_300_800_000 },
   'a reason that cannot be stored': { for: 1, reason: '\0' },
-  'a field that nobody knows': { for: 1, delayUntil: 2 },
+  'an unknown field': { for: 1, delayUntil: 2 },
 }
 
-test.each(Object.entries(wrongDelays))('a delay with %s is refused in its place', async (_, wrong) => {
+test.each(Object.entries(wrongDelays))('a delay with %s is refused at its position', async (_, wrong) => {
   const { engine, sql } = await setup()
   const [one, other] = await twoHeld(engine)
   const bad = { ...one, ...wrong } as DelayRequest
@@ -117,7 +117,7 @@ test.each(Object.entries(wrongDelays))('a delay with %s is refused in its place'
   expect(answers.map((answer) => answer.kind)).toEqual(['refused', 'delayed'])
 })
 
-test('a repeat of delay by the same holder answers as the first did, also when another holds it', async () => {
+test('a repeat of delay by the same holder returns the first answer, also when another worker has the lease', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   const request = { ...fenceOf(claim), for: '1m' } as const
@@ -134,7 +134,7 @@ test('a repeat of delay by the same holder answers as the first did, also when a
 })
 
 test.each([{ for: '1m' }, { for: 0 }, { until: 1 }, { until: 4_000_000_000_000 }] as const)(
-  'a repeat of a delay %o answers as the first did after the execution was cancelled',
+  'a repeat of a delay %o returns the first answer after the execution was cancelled',
   async (when) => {
     const { engine, sql } = await setup()
     const claim = await held(engine)
@@ -155,7 +155,7 @@ test.each([
   await withoutWriting(sql, () => refusal(code, engine.executions.delay({ ...fence, for: '1m' })))
 })
 
-test('a delay of what was asked to stop ends it cancelled, and a repeat says so', async () => {
+test('a delay of an execution with a stop request ends it cancelled, and a repeat reports that', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   await engine.executions.cancel({ executionId: claim.executionId, grace: '1h' })

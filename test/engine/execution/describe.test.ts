@@ -4,7 +4,7 @@ import type { FlowId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
 import { setup } from '../../support/setup.ts'
 
-test('EXEC-11 describe gives a snapshot of what exists and null for what does not', async () => {
+test('EXEC-11 describe returns a snapshot of an existing execution and null for an unknown one', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const now = await clock.now()
@@ -49,7 +49,7 @@ test('a child names its parent', async () => {
   expect((await engine.executions.describe(childId))?.parentId).toBe(parentId)
 })
 
-test('who holds an execution is shown with its lease and attempt', async () => {
+test('the holder of an execution is shown with its lease and attempt', async () => {
   const { engine, sql } = await setup()
   const held = { leaseId: '0190a3c4-0000-4000-8000-000000000009', leaseEpoch: 4, attemptIndex: 2, workerInstance: 'w1' }
   const executionId = await factory(sql).active({ ...held, expiresAt: 5_000_000_000_000, renewedAt: 4_000_000_000_000 })
@@ -73,7 +73,7 @@ test('who holds an execution is shown with its lease and attempt', async () => {
   expect(found?.startedAt).toBe(found?.lease?.acquiredAt)
 })
 
-test('a lease that nobody renewed says so', async () => {
+test('an expired lease is reported as such', async () => {
   const { engine, sql } = await setup()
   expect((await engine.executions.describe(await factory(sql).active()))?.lease).toMatchObject({ renewedAt: null })
 })
@@ -89,7 +89,7 @@ test('an interrupted execution has an attempt and no lease', async () => {
 test.each([
   ['delayed', 'waiting_for_delay', 'delayed until 2100-01-01T00:00:00.000Z'],
   ['retrying', 'waiting_for_retry_backoff', 'retry 1 starts at 2100-01-01T00:00:00.000Z'],
-] as const)('what is %s says %s, and until when', async (state, blockingReason, blockingDetail) => {
+] as const)('an execution that is %s reports %s, and until when', async (state, blockingReason, blockingDetail) => {
   const { engine, sql } = await setup()
   const id = await factory(sql)[state]({ until: Date.parse('2100-01-01T00:00:00Z') })
   expect(await engine.executions.describe(id)).toMatchObject({ blockingReason, blockingDetail })
@@ -100,7 +100,7 @@ test.each([
   ['blocked', 'waiting_for_children', 'waiting for children'],
   ['rateLimited', 'waiting_for_quota', 'waiting for quota'],
   ['heldByOperator', 'paused_by_operator', 'paused by operator'],
-] as const)('what is %s says %s, and since when', async (state, reason, detail) => {
+] as const)('an execution that is %s reports %s, and since when', async (state, reason, detail) => {
   const { engine, sql } = await setup()
   const id = await factory(sql)[state]({ since: Date.parse('2020-01-01T00:00:00Z') })
   expect(await engine.executions.describe(id)).toMatchObject({
@@ -109,7 +109,7 @@ test.each([
   })
 })
 
-test('EXEC-23 an ending says how it ended and why, and what has not ended has no outcome', async () => {
+test('EXEC-23 an ending has its outcome and its reason, and an open execution has no outcome', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const endings = [
@@ -142,7 +142,7 @@ test('EXEC-23 an ending says how it ended and why, and what has not ended has no
   }
 })
 
-test('EXEC-19 every read of an id that does not exist finds nothing', async () => {
+test('EXEC-19 every read of an unknown id finds nothing', async () => {
   const { engine } = await setup()
   const id = mintExecutionId()
   const { executions } = engine

@@ -48,7 +48,7 @@ test.each([
   expect(await sentenceOf(engine, id)).toContain(` The wait times out at ${later}; then ${text}.`)
 })
 
-test('an escalation, and a timeout that nobody has met yet', async () => {
+test('an escalation, and a timeout that no duty has processed yet', async () => {
   const { engine, sql, given } = await atNoon()
   const id = await given.suspended({
     since: past,

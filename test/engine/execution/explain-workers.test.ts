@@ -1,8 +1,8 @@
-// Who is missing, and what stands beside the sentence.
+// The missing worker, and the facts beside the sentence.
 import { expect, test } from 'vitest'
 import { atNoon, later, noon, now, sentenceOf, soon } from './explained.ts'
 
-test('of the workers that there are it tells what they lack, step by step', async () => {
+test('explain says step by step what the registered workers lack', async () => {
   const { engine } = await atNoon()
   const request = { kind: 'render', lane: 'slow', version: '2', requiredCapabilities: ['gpu', 'ssd'] }
   const { executionId } = await engine.executions.create(request)
@@ -32,7 +32,7 @@ test('of the workers that there are it tells what they lack, step by step', asyn
   expect(explanation!.facts.workers).toEqual({ alive: 3, lane: 2, kind: 2, version: 1, able: 1 })
 })
 
-test('how many stand before it, and for whom it is reserved', async () => {
+test('explain says how many executions are ahead in the queue, and for which worker it is reserved', async () => {
   const { engine } = await atNoon()
   await engine.workers.register({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] })
   for (const priority of [5, 5, 0]) await engine.executions.create({ kind: 'k', priority })

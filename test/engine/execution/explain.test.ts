@@ -1,4 +1,4 @@
-// Every state in a sentence, word by word.
+// Every state as a sentence, word by word.
 import { expect, test } from 'vitest'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Factory } from '../../support/factory.ts'
@@ -65,7 +65,7 @@ const cases: readonly Case[] = [
   ],
   ['delayed', ({ given }) => given.delayed({ until: soon }), `Is delayed until ${later}.`],
   [
-    'delayed, and due while nobody supervises',
+    'delayed, and due while no process runs duties',
     ({ given }) => given.delayed({ until: now }),
     `Is delayed until ${noon}. That time has passed, but no process has run the background duties: start a worker or a server.`,
   ],
@@ -118,7 +118,7 @@ const cases: readonly Case[] = [
     `Worker worker-1 stopped renewing its lease, which expired at 2026-05-01T11:59:00.000Z. That time has passed, but no process has run the background duties: start a worker or a server.`,
   ],
   [
-    'asked to stop',
+    'with a stop request',
     async ({ engine, given }) => {
       const executionId = await given.active({ expiresAt: soon })
       const ops = engine.as({ actor: 'ops' })
@@ -159,7 +159,7 @@ const cases: readonly Case[] = [
     `Has been suspended since ${noon}, waiting for one of (a signal named 'paid', the time ${later}).`,
   ],
   [
-    'waiting for what it depends on',
+    'waiting for its upstreams',
     ({ given }) => given.blocked({ since: now, flowId }),
     `Has been waiting for its dependencies in flow ${flowId} since ${noon}.`,
   ],
@@ -174,7 +174,7 @@ const cases: readonly Case[] = [
     `Has been held by an operator since ${noon}.`,
   ],
   [
-    'set aside',
+    'quarantined',
     async ({ given, sql }) => {
       const id = await given.delayed({ until: soon })
       const aside = { duty: 'delayed-promoter', failure_count: 3, retry_at_ms: soon, error: 'bad row' }
@@ -204,7 +204,7 @@ test.each(cases)('%s', async (_, make, sentence) => {
   expect(await sentenceOf(fixture.engine, executionId)).toBe(sentence)
 })
 
-/** What the factory has no word for. */
+/** States that the factory does not create. */
 const changed: readonly (readonly [string, (given: Factory) => Promise<ExecutionId>, string, string])[] = [
   [
     'over its delay',
@@ -251,7 +251,7 @@ test('a due duty runs within seconds; the sentence says when no process has run 
   )
 })
 
-test('what does not exist is null, and what is no id is refused', async () => {
+test('explain of an unknown id is null, and an invalid id is refused', async () => {
   const { engine } = await setup()
   expect(await engine.executions.explain(flowId)).toBeNull()
   await refusal('invalid_id', engine.executions.explain('nonsense'))

@@ -1,4 +1,4 @@
-// Explanations at a noon that stands still.
+// Explanations with the clock stopped at noon.
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'

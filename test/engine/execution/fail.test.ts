@@ -143,7 +143,7 @@ test('ATT-12 successive failures wait 100, 200, 400, 800, 1000, 1000 ms', async 
   expect(await engine.executions.fail({ ...fenceOf(claim), reason: 'broke' })).toMatchObject({ kind: 'failed' })
 })
 
-test('ATT-16 the category decides, and what is permanent is never retried', async () => {
+test('ATT-16 the category decides, and a permanent failure is never retried', async () => {
   const { engine, sql } = await setup()
   const given: [Partial<FailRequest>, string][] = [
     [{}, 'retry_scheduled'],
@@ -178,7 +178,7 @@ test('a policy may retry some categories only', async () => {
   })
 })
 
-test('a retry without delay is claimable at once, and says so', async () => {
+test('a retry without delay is claimable at once, and reports that', async () => {
   const { engine } = await setup()
   const claim = await held(engine, retries(2, 0))
   expect(await engine.executions.fail({ ...fenceOf(claim), reason: 'r' })).toMatchObject({ delayUntil: null })
@@ -216,10 +216,10 @@ const wrongFailures: Record<string, [Record<string, unknown>, string]> = {
   'an error that is too large': [{ error: new Uint8Array(limits.errorBytes + 1) }, 'payload_too_large'],
   'an error that is no bytes': [{ error: new Error('x') }, 'invalid_input'],
   'an encoding that is empty': [{ error: new Uint8Array(), errorEncoding: '' }, 'invalid_input'],
-  'a field that nobody knows': [{ retry: false }, 'invalid_input'],
+  'an unknown field': [{ retry: false }, 'invalid_input'],
 }
 
-test.each(Object.entries(wrongFailures))('a failure with %s is refused in its place', async (_, [wrong, code]) => {
+test.each(Object.entries(wrongFailures))('a failure with %s is refused at its position', async (_, [wrong, code]) => {
   const { engine, sql } = await setup()
   const [one, other] = await twoHeld(engine)
   const bad = { ...one, reason: 'r', ...wrong } as FailRequest
@@ -228,7 +228,7 @@ test.each(Object.entries(wrongFailures))('a failure with %s is refused in its pl
   expect(answers.map((answer) => answer.kind)).toEqual(['refused', 'failed'])
 })
 
-test('a repeat of fail by the same holder answers as the first did, whatever came after', async () => {
+test('a repeat of fail by the same holder returns the first answer, whatever came after', async () => {
   const { engine, sql, clock } = await setup()
   const first = await held(engine, retries(2))
   const request = { ...fenceOf(first), reason: 'broke' }
@@ -248,7 +248,7 @@ test('a repeat of fail by the same holder answers as the first did, whatever cam
   await withoutWriting(sql, () => refusal('execution_not_active', engine.executions.complete(fenceOf(second))))
 })
 
-test('a fail after the lease has lapsed changes nothing, though the execution failed meanwhile', async () => {
+test('a fail after the lease has expired changes nothing, though the execution failed meanwhile', async () => {
   const { engine, sql } = await setup()
   const old = { ...fenceOf(await held(engine)), reason: 'broke' }
   await interruptAll(sql, 'lapsed')
@@ -259,7 +259,7 @@ test('a fail after the lease has lapsed changes nothing, though the execution fa
   await withoutWriting(sql, () => refusal('execution_not_active', engine.executions.fail(old)))
 })
 
-test('a retry of what was asked to stop ends cancelled, and a repeat says so', async () => {
+test('a retry of an execution with a stop request ends it cancelled, and a repeat reports that', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine, retries(2))
   await engine.executions.cancel({ executionId: claim.executionId, grace: '1h' })
@@ -269,7 +269,7 @@ test('a retry of what was asked to stop ends cancelled, and a repeat says so', a
   expect(await withoutWriting(sql, () => engine.executions.fail(request))).toMatchObject({ kind: 'cancelled' })
 })
 
-test('a failure may say when to try again, as long as the policy has an attempt left', async () => {
+test('a failure may set the time of the next try, as long as the policy has an attempt left', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const policy = { retry: { attempts: 2, backoff: { type: 'fixed', delayMs: '1m' } } } as const

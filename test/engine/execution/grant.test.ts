@@ -42,7 +42,7 @@ test('CLAIM-12, CLAIM-15 a grant moves nothing, keeps others off, and is used up
   await refusal('execution_not_runnable', engine.executions.claimById({ executionId, grantId, ...holder }))
 })
 
-test('a grant that ran out is refused, and holds nobody off', async () => {
+test('an expired grant is refused, and keeps no worker off', async () => {
   const { engine, sql, clock } = await setup()
   const executionId = await factory(sql).waiting()
   const { grantId } = await engine.executions.grant({ executionId, ...holder, ttl: '2s' })
@@ -105,7 +105,7 @@ test.each(Object.entries(unusable))(
   },
 )
 
-test('only what can be claimed now is granted', async () => {
+test('only a claimable execution is granted', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   for (const executionId of [await given.delayed(), await given.active(), await given.completed()]) {
@@ -116,7 +116,7 @@ test('only what can be claimed now is granted', async () => {
   await refusal('invalid_input', engine.executions.grant({ executionId: await given.waiting(), ...holder, ttl: '2m' }))
 })
 
-// Each needs all of kind, version and capabilities; a field that is left out means what it means for a claim.
+// Each needs all of kind, version and capabilities; an omitted field means what it means for a claim.
 const needed = {
   kind: 'render',
   version: '2',
@@ -153,7 +153,7 @@ test.each(Object.entries(unable))(
   },
 )
 
-test('an execution that needs nothing is granted to a worker that names nothing, and to any kind where none is named', async () => {
+test('an execution without requirements is granted to a worker that names nothing, and a worker without kinds may get any kind', async () => {
   const { engine } = await setup()
   for (const served of [{}, { versions: ['9'], capabilities: ['gpu'] }, { kinds: ['k'] }]) {
     const { executionId } = await engine.executions.create({ kind: 'k' })
@@ -199,7 +199,7 @@ test.each([
   }
 })
 
-test('ATT-19 progress keeps what is left out, outlives the attempt, and ATT-20 is fenced', async () => {
+test('ATT-19 progress keeps omitted fields, outlives the attempt, and ATT-20 is fenced', async () => {
   const { engine } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   const [claim] = (await engine.executions.claim(anyone)).claims

@@ -1,4 +1,4 @@
-// The start of a test about what a worker holds, and the moves that time makes, written by SQL.
+// Setup for tests about leased executions, and the effects of time, written by SQL.
 import { expect } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
@@ -11,14 +11,14 @@ import { rows } from '../../support/raw.ts'
 
 export const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] } satisfies ClaimRequest
 
-/** Takes one execution that must be there. */
+/** Claims one execution that must exist. */
 export async function take(engine: Engine, request: Partial<ClaimRequest> = {}): Promise<Claim> {
   const { claims } = await engine.executions.claim({ ...worker, ...request })
   expect(claims).toHaveLength(1)
   return claims[0]!
 }
 
-/** A new execution in the hands of a worker. */
+/** Creates an execution and claims it. */
 export async function held(engine: Engine, create: Partial<CreateRequest> = {}): Promise<Claim> {
   const { executionId } = await engine.executions.create({ kind: 'k', ...create })
   const claim = await take(engine)
@@ -30,7 +30,7 @@ export function fenceOf({ executionId, leaseId, leaseEpoch }: Fence): Fence {
   return { executionId, leaseId, leaseEpoch }
 }
 
-/** The fence of whoever held it last, for executions that the factory made. */
+/** The fence of the last holder, for executions that the factory created. */
 export async function lastFence(sql: Sql, executionId: ExecutionId): Promise<Fence> {
   const { uuid } = parseExecutionId(executionId)
   const [row] = await rows(
@@ -40,7 +40,7 @@ export async function lastFence(sql: Sql, executionId: ExecutionId): Promise<Fen
   return { executionId, leaseId: row!['lease_id'] as string, leaseEpoch: row!['lease_epoch'] as number }
 }
 
-/** Every delay is over. */
+/** Ends every delay. */
 export async function promoteAll(sql: Sql): Promise<void> {
   await sql.script(`
     with due as (
@@ -53,7 +53,7 @@ export async function promoteAll(sql: Sql): Promise<void> {
     select queue_id, -priority, rank, execution_id from due`)
 }
 
-/** Every lease is over, for this reason, and what it held is in the queue again. */
+/** Ends every lease, with this interruption, and puts its execution back into the queue. */
 export async function interruptAll(sql: Sql, interruption: 'lapsed' | 'revoked'): Promise<void> {
   await sql.script(`
     with left_alone as (

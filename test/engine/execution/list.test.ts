@@ -27,7 +27,7 @@ test('EXEC-17 a limit of nought is an empty page, and one above 1,000 is 1,000',
   expect((await engine.executions.list({ partition, cursor: capped.nextCursor! })).executions).toHaveLength(1)
 })
 
-test('a page is of 50 when no limit is given', async () => {
+test('a page has 50 by default', async () => {
   const { engine } = await setup()
   await engine.executions.createMany(Array.from({ length: 51 }, () => ({ kind: 'k' })))
   const page = await engine.executions.list()
@@ -42,7 +42,7 @@ test.each([-1, 1.5, Number.NaN, Infinity, '5', null])('a limit of %s is refused'
   await refusal('invalid_input', engine.lanes.list({ limit } as ListRequest))
 })
 
-test('EXEC-18 a partition that cannot be read is refused, and an empty one is an empty page', async () => {
+test('EXEC-18 an invalid partition is refused, and an empty one is an empty page', async () => {
   const { engine } = await setup()
   for (const partition of ['{fp:x}', 'fp:7', '7', '', '{fp:256}', 256, -1, 1.5, null]) {
     const error = await refusal('invalid_partition', engine.executions.list({ partition } as ListRequest))
@@ -51,7 +51,7 @@ test('EXEC-18 a partition that cannot be read is refused, and an empty one is an
   expect(await engine.executions.list({ partition: '{fp:255}' })).toEqual({ executions: [], nextCursor: null })
 })
 
-test('a cursor is good for its own list and filter alone', async () => {
+test('a cursor is valid for its own list and filter only', async () => {
   const { engine } = await setup()
   const requests = Array.from({ length: 3 }, () => ({ kind: 'k', lane: 'a', tags: { t: '1' } }))
   await engine.executions.createMany(requests)
@@ -115,7 +115,7 @@ test('a list is by one of partition, tag and parent', async () => {
   await refusal('invalid_input', engine.executions.list({ parentId: mintExecutionId(), tag }))
 })
 
-test('a state that does not exist is refused, with the one that was meant', async () => {
+test('an unknown state is refused, with the one that was probably meant', async () => {
   const { engine } = await setup()
   const error = await refusal('invalid_input', engine.executions.list({ state: 'canceled' } as unknown as ListRequest))
   expect(error.message).toContain('did you mean cancelled?')
@@ -135,7 +135,7 @@ test.each([
   await refusal(code, engine.executions.list(filter))
 })
 
-test('while pages are turned, what is new comes before them and nothing is met twice', async () => {
+test('while a caller turns pages, new executions come before them and none appears twice', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const old = []
@@ -168,7 +168,7 @@ test('filters narrow a list by partition, tag, parent or state further', async (
   }
 })
 
-test('a list gives what describe gives', async () => {
+test('list and describe return the same fields', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const ids = [

@@ -1,5 +1,5 @@
-// What was done and not heard of, while others went on from there: it is not done a second time, and what is known is not
-// lost with it. The replies of real connections are lost in `races/lost-connection.test.ts`.
+// Operations whose reply was lost while others changed the execution again: they do not take effect a second time, and
+// their answer is not lost. The replies of real connections are lost in `races/lost-connection.test.ts`.
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
@@ -10,7 +10,7 @@ import { setup } from '../../support/setup.ts'
 import { suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take, worker } from './holder.ts'
 
-/** An engine whose first set is done, after which others have their turn; the reply is lost. */
+/** An engine whose first set takes effect, after which others act; the reply is lost. */
 function losingFirstReply(sql: Sql, meanwhile: () => Promise<unknown> = async () => {}): Engine {
   let isLost = false
   return createEngine({
@@ -25,7 +25,7 @@ function losingFirstReply(sql: Sql, meanwhile: () => Promise<unknown> = async ()
   })
 }
 
-test('a revoke whose reply was lost answers as it did, and does not take the lease of the next holder', async () => {
+test('a revoke whose reply was lost returns its first answer, and does not end the lease of the next holder', async () => {
   const { engine, sql } = await setup()
   const { executionId, leaseId } = await held(engine)
   const operator = losingFirstReply(sql, () => take(engine, { workerInstanceId: 'w-2' }))
@@ -37,7 +37,7 @@ test('a revoke whose reply was lost answers as it did, and does not take the lea
   })
 })
 
-test('a resume whose reply was lost answers as it did, and does not wake the next suspension', async () => {
+test('a resume whose reply was lost returns its first answer, and does not wake the next suspension', async () => {
   const { engine, sql } = await setup()
   const { executionId } = (await waiting(engine, { condition: { kind: 'operator' } })).claim
   const operator = losingFirstReply(sql, async () => {
@@ -69,7 +69,7 @@ test('a replay whose reply was lost is one replay, though it has ended since', a
   })
 })
 
-test('a grant whose reply was lost is given, once', async () => {
+test('a grant whose reply was lost is granted once', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   const asked = { executionId, workerId: 'w', workerInstanceId: 'w-1' }
@@ -79,18 +79,18 @@ test('a grant whose reply was lost is given, once', async () => {
   expect(await engine.executions.claimById({ ...asked, grantId: granted.grantId })).toMatchObject({ executionId })
 })
 
-test('what a claim took is given to its caller, though its second look fails', async () => {
+test('the executions of a claim are returned to its caller, though its second read fails', async () => {
   const { engine, sql } = await setup()
   const second = failingAt(sql, 3)
   await engine.executions.createMany([{ kind: 'k' }, { kind: 'k' }, { kind: 'k' }])
   stopProcessClock()
-  // The next claim of this engine goes on from here, and then looks from the head.
+  // The next claim of this engine continues from here, and then reads from the head.
   await take(second)
   const { claims } = await second.executions.claim({ ...worker, max: 5 })
   expect(claims).toHaveLength(2)
 })
 
-/** An engine whose claim of this number does not come through. */
+/** An engine whose claim of this number fails. */
 function failingAt(sql: Sql, number: number): Engine {
   let claims = 0
   return createEngine({
@@ -103,7 +103,7 @@ function failingAt(sql: Sql, number: number): Engine {
   })
 }
 
-/** Where queues begin is remembered for a second. */
+/** The start of a queue is remembered for a second. */
 function stopProcessClock(): void {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())

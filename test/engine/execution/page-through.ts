@@ -2,7 +2,7 @@ import type { Engine } from '../../../src/engine/contract.ts'
 import type { ListRequest } from '../../../src/engine/execution/list.ts'
 import type { Execution } from '../../../src/engine/execution/snapshot.ts'
 
-/** Every execution of a list, page by page; fails when it does not come to an end. */
+/** Every execution of a list, page by page; fails when the list does not end. */
 export async function pageThrough(engine: Engine, request: ListRequest, limit: number): Promise<Execution[]> {
   const found: Execution[] = []
   let cursor: string | null = null

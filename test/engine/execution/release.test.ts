@@ -7,7 +7,7 @@ import { withoutWriting } from '../../support/written.ts'
 import { badFences, twoHeld } from './bad-fence.ts'
 import { fenceOf, held, interruptAll, leaseEvents, take, worker } from './holder.ts'
 
-test('a release gives the execution back at once, burns no attempt and counts nothing', async () => {
+test('a release gives the execution back at once, uses no attempt and counts nothing', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   expect(await engine.executions.release({ ...fenceOf(claim), reason: 'shutting down' })).toEqual({
@@ -28,7 +28,7 @@ test('a release gives the execution back at once, burns no attempt and counts no
   expect(await leaseEvents(sql)).toEqual(['acquired', 'revoked', 'acquired'])
 })
 
-test('a release wakes a claim that waits', async () => {
+test('a release wakes a waiting claim', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const waiting = engine.executions.claim({ ...worker, wait: '1m' })
@@ -48,7 +48,7 @@ test.each(badFences)(
 )
 
 test.each([{ reason: '\0' }, { reason: 7 }, { until: 5 }])(
-  'a release with %o is refused in its place',
+  'a release with %o is refused at its position',
   async (wrong) => {
     const { engine, sql } = await setup()
     const [one, other] = await twoHeld(engine)
@@ -59,7 +59,7 @@ test.each([{ reason: '\0' }, { reason: 7 }, { until: 5 }])(
   },
 )
 
-test('a repeat of release by the same holder answers as the first did, also when another holds it', async () => {
+test('a repeat of release by the same holder returns the first answer, also when another worker has the lease', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   const answer = await engine.executions.release(fence)
@@ -83,7 +83,7 @@ test.each([
   await withoutWriting(sql, () => refusal(code, engine.executions.release(fence)))
 })
 
-test('a release of what was asked to stop ends it cancelled, and a repeat says so', async () => {
+test('a release of an execution with a stop request ends it cancelled, and a repeat reports that', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   const { executionId } = claim

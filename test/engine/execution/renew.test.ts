@@ -48,7 +48,7 @@ test('LEASE-03 a renewal needs a fence', async () => {
   expect(leases).toMatchObject([{ kind: 'lost', executionId, error: { code: 'fence_required' } }])
 })
 
-test('LEASE-04 a lease that lapsed, was revoked or given back is not brought to life', async () => {
+test('LEASE-04 a lease that expired, was revoked or given back cannot be renewed', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const code = async (fence: Fence) => {
@@ -69,7 +69,7 @@ test('LEASE-04 a lease that lapsed, was revoked or given back is not brought to 
   expect(await code(released)).toBe('stale_lease')
 })
 
-test('LEASE-05 an ended execution cannot be renewed, and the ending is told', async () => {
+test('LEASE-05 an ended execution cannot be renewed, and the answer has the ending', async () => {
   const { engine, sql } = await setup()
   for (const state of ['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const) {
     const fence = await lastFence(sql, await factory(sql)[state]())
@@ -81,7 +81,7 @@ test('LEASE-05 an ended execution cannot be renewed, and the ending is told', as
 })
 
 test.each(badFences)(
-  'a renewal with $name is lost in its place, and the neighbour is kept',
+  'a renewal with $name is lost at its position, and the neighbour is kept',
   async ({ wrong, code }) => {
     const { engine, sql } = await setup()
     const [one, other] = await twoHeld(engine)
@@ -101,7 +101,7 @@ const wrongRequests: Record<string, [Record<string, unknown>, string]> = {
   'no instance': [{ workerInstanceId: undefined }, 'workerInstanceId'],
   'no list of leases': [{ leases: undefined }, 'leases'],
   'a lease instead of a list': [{ leases: {} }, 'leases'],
-  'a field that nobody knows': [{ ttl: 5 }, inject('overHttp') ? 'renewExecutions' : 'renew'],
+  'an unknown field': [{ ttl: 5 }, inject('overHttp') ? 'renewExecutions' : 'renew'],
 }
 
 test.each(Object.entries(wrongRequests))('a renewal with %s is refused', async (_, [wrong, field]) => {
@@ -111,14 +111,14 @@ test.each(Object.entries(wrongRequests))('a renewal with %s is refused', async (
   expect(error.details['field']).toBe(field)
 })
 
-test('something that is no lease is lost in its place', async () => {
+test('a value that is no lease is lost at its position', async () => {
   const { engine } = await setup()
   const fence = fenceOf(await held(engine))
   const { leases } = await renew(engine, null as never, fence)
   expect(leases).toMatchObject([{ kind: 'lost', error: { code: 'invalid_input' } }, { kind: 'renewed' }])
 })
 
-test('the same lease twice is renewed once, and both answers say so', async () => {
+test('the same lease twice is renewed once, and both answers report it', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   const { leases } = await renew(engine, fence, fence)
@@ -138,7 +138,7 @@ test('all leases of an instance are renewed in one call, in the order in which t
   expect(unnamed).toEqual([])
 })
 
-test('a renewal tells of leases that the instance did not name, and of nobody else', async () => {
+test('a renewal also reports leases that the instance did not name, and none of other instances', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const [named, forgotten] = [await held(engine), await held(engine)]
@@ -152,26 +152,26 @@ test('a renewal tells of leases that the instance did not name, and of nobody el
   expect((await renew(engine)).unnamed).toEqual([])
 })
 
-test('a renewal of nothing is answered', async () => {
+test('a renewal of an empty list is answered', async () => {
   const { engine, sql } = await setup()
   await withoutWriting(sql, async () => expect(await renew(engine)).toEqual({ leases: [], unnamed: [] }))
 })
 
-test('a renewal tells that a cancel was asked for', async () => {
+test('a renewal reports a cancel request', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   await engine.executions.cancel({ executionId: claim.executionId, grace: '1h' })
   expect((await renew(engine, fenceOf(claim))).leases).toMatchObject([{ kind: 'renewed', cancelRequested: true }])
 })
 
-test('a renewal that finds no block in the log makes it', async () => {
+test('a renewal that finds no block in the log creates it', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   await sql.script("select setval('flowfabric.ff_event_id', 10000000)")
   expect((await renew(engine, fence)).leases).toMatchObject([{ kind: 'renewed' }])
 })
 
-test('a lease is never made shorter than the request says, nor kept longer', async () => {
+test('a lease is never shorter than the request says, nor longer', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const fence = fenceOf(await held(engine))
@@ -185,7 +185,7 @@ test('a lease is never made shorter than the request says, nor kept longer', asy
   ])
 })
 
-test('LEASE-30 cancelling what nobody holds writes no lease event', async () => {
+test('LEASE-30 cancelling an execution without a lease writes no lease event', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   await engine.executions.cancel({ executionId })

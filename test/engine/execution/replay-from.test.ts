@@ -16,7 +16,7 @@ async function ended(engine: Engine) {
   return claim.executionId
 }
 
-test('a replay from a step keeps what succeeded before it, in its order', async () => {
+test('a replay from a step keeps the steps that succeeded before it, in their order', async () => {
   const { engine } = await setup()
   const executionId = await ended(engine)
   await engine.executions.replay({ executionId, from: { name: 'c', index: 1 } })
@@ -31,7 +31,7 @@ test('a replay from a step keeps what succeeded before it, in its order', async 
   await engine.executions.complete(fenceOf(claim))
 })
 
-test('a replay from the first step, or from nowhere, keeps nothing', async () => {
+test('a replay from the first step, or without a step, keeps nothing', async () => {
   const { engine } = await setup()
   const executionId = await ended(engine)
   await engine.executions.replay({ executionId, from: 'a' })

@@ -10,7 +10,7 @@ import { withoutWriting } from '../../support/written.ts'
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 
 test.each(['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const)(
-  'OPS-08 what is %s is replayed as a new generation, with the counts of its ending gone',
+  'OPS-08 an execution that is %s is replayed as a new generation, with the counts of its ending gone',
   async (state) => {
     const { engine, sql } = await setup()
     const executionId = await factory(sql)[state]()
@@ -42,7 +42,7 @@ test.each(['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const)(
   },
 )
 
-test('OPS-09 replay of what has not ended, or does not exist, is refused and writes nothing', async () => {
+test('OPS-09 replay of an execution that has not ended, or does not exist, is refused and writes nothing', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   for (const executionId of [await given.waiting(), await given.active(), await given.suspended()]) {
@@ -78,7 +78,7 @@ test('OPS-10 a replayed run is a new attempt of its kind, and its result is the 
   ])
 })
 
-test('a deadline given as a duration starts anew; a fixed one that has passed is dropped, and said', async () => {
+test('a deadline given as a duration starts anew; a fixed one that has passed is dropped, and the answer reports it', async () => {
   const { engine, clock } = await setup()
   const now = await engine.serverTime()
   const duration = await engine.executions.create({ kind: 'k', deadline: '1h' })

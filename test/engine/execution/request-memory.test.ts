@@ -1,4 +1,4 @@
-// The same request id twice, as a caller sends it who does not know whether the first call came through.
+// The same request id twice, from a caller that does not know whether the first call succeeded.
 import { expect, test } from 'vitest'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
@@ -9,7 +9,7 @@ import { fenceOf, held, take } from './holder.ts'
 
 const requestId = 'deploy 7: unblock'
 
-test('a revoke with the same request id answers as the first did, whoever holds the execution since', async () => {
+test('a revoke with the same request id returns the first answer, whichever worker has the lease since', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await held(engine)
   const first = await engine.leases.revoke({ executionId, requestId })
@@ -19,7 +19,7 @@ test('a revoke with the same request id answers as the first did, whoever holds 
   expect(await engine.leases.revoke({ executionId, requestId: 'another' })).toMatchObject({ leaseEpoch: 2 })
 })
 
-test('a revoke that ended what was asked to stop answers so again', async () => {
+test('a revoke that ended an execution with a stop request returns that again', async () => {
   const { engine } = await setup()
   const { executionId } = await held(engine)
   await engine.executions.cancel({ executionId, grace: '1m' })
@@ -28,7 +28,7 @@ test('a revoke that ended what was asked to stop answers so again', async () => 
   expect(await engine.leases.revoke({ executionId, requestId })).toEqual(first)
 })
 
-test('a resume with the same request id answers as the first did, and wakes no later suspension', async () => {
+test('a resume with the same request id returns the first answer, and wakes no later suspension', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const { executionId } = (await waiting(engine, { condition: { kind: 'operator' } })).claim
@@ -43,7 +43,7 @@ test('a resume with the same request id answers as the first did, and wakes no l
   expect(await engine.executions.resume({ executionId, requestId: 'another', delay: '5m' })).toEqual(later)
 })
 
-test('a replay with the same request id answers as the first did, though it has run and ended since', async () => {
+test('a replay with the same request id returns the first answer, though the execution has run and ended since', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   const { executionId } = claim
@@ -56,7 +56,7 @@ test('a replay with the same request id answers as the first did, though it has 
   expect(await engine.executions.replay({ executionId })).toMatchObject({ generation: 2, replayCount: 2 })
 })
 
-test('so does the replay of a member of a flow', async () => {
+test("a replay of a flow's member with the same request id returns the first answer too", async () => {
   const fixture = await setup()
   const { executions } = fixture.engine
   const flow = await walk(fixture, { edges: ['a > b'] })
@@ -68,7 +68,7 @@ test('so does the replay of a member of a flow', async () => {
   expect(await executions.replay({ executionId: flow.id('a'), requestId })).toEqual(first)
 })
 
-test('of a call that was refused nothing is kept', async () => {
+test('a call that was refused is not remembered', async () => {
   const { engine } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   expect(await engine.leases.revoke({ executionId, requestId })).toMatchObject({ kind: 'not_held' })
@@ -76,7 +76,7 @@ test('of a call that was refused nothing is kept', async () => {
   expect(await engine.leases.revoke({ executionId, requestId })).toMatchObject({ kind: 'revoked' })
 })
 
-test('of another execution the same request id is another request', async () => {
+test('the same request id for another execution is another request', async () => {
   const { engine } = await setup()
   const [one, two] = [await held(engine), await held(engine)]
   for (const { executionId } of [one, two]) {

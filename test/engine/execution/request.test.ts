@@ -6,10 +6,10 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 
-/** What TypeScript would not let through. */
+/** Values that TypeScript would refuse. */
 const anything = (value: unknown): never => value as never
 
-test('a hole in a set is refused in its place, and what is no array is refused whole', async () => {
+test('a hole in a set is refused at its position, and a value that is no array is refused whole', async () => {
   const { engine } = await setup()
   const requests: CreateRequest[] = []
   requests[1] = { kind: 'k' }
@@ -41,7 +41,7 @@ test.each<[string, (engine: Engine) => Promise<unknown>]>([
   await withoutWriting(sql, () => refusal('invalid_input', work(engine)))
 })
 
-test('the first and the last uuid are ids of nobody', async () => {
+test('the first and the last uuid belong to no execution', async () => {
   const { engine } = await setup()
   const ids = ['{fp:9}:00000000-0000-0000-0000-000000000000', '{fp:9}:ffffffff-ffff-ffff-ffff-ffffffffffff'] as const
   for (const executionId of ids) await refusal('invalid_id', engine.executions.create({ kind: 'k', executionId }))

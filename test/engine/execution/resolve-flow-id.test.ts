@@ -4,7 +4,7 @@ import type { FlowId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
 import { setup } from '../../support/setup.ts'
 
-test('EXEC-31 the flow of a member is found; an execution alone and an unknown id have none', async () => {
+test('EXEC-31 the flow of a member is found; an execution without a flow and an unknown id have none', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const flowId: FlowId = '{fp:9}:0190a3c4-0000-7000-8000-000000000001'

@@ -1,11 +1,11 @@
-// A restart that ends instead, because a cancel was asked for, owes others what every ending owes.
+// A restart that ends instead, because a cancel was requested, owes others the same work as every ending.
 import { expect, test } from 'vitest'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { walk } from '../flow/walk.ts'
 import { fenceOf, held, take } from './holder.ts'
 
-test('its flow is told behind the commit, and nobody has to sweep for it', async () => {
+test('its flow is notified after the commit, without a run of the duty', async () => {
   const fixture = await setup()
   const { engine, dispatched } = fixture
   const flow = await walk(fixture, { edges: ['a > b'] })

@@ -5,7 +5,7 @@ import { fenceOf, held, take } from './holder.ts'
 
 const input = new TextEncoder().encode('{"page":2}')
 
-test('a restart begins anew, with another input, as a new generation without steps', async () => {
+test('a restart begins again, with another input, as a new generation without steps', async () => {
   const { engine } = await setup()
   const claim = await held(engine, { policy: { retry: { attempts: 3, backoff: { type: 'fixed', delayMs: 0 } } } })
   await engine.executions.fail({ ...fenceOf(claim), reason: 'once' })
@@ -38,7 +38,7 @@ test('a restart begins anew, with another input, as a new generation without ste
   ])
 })
 
-test('signals by name that nobody has taken are there for the next generation; waitpoints made ahead are closed', async () => {
+test('signals by name that no wait has taken are kept for the next generation; waitpoints created ahead are closed', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const { executionId } = claim
@@ -72,7 +72,7 @@ test('the key of a signal by name holds over a restart, whether it was taken or 
   expect([await send('one'), await send('two')]).toEqual(['duplicate', 'duplicate'])
 })
 
-test('what was asked to stop does not begin again', async () => {
+test('an execution with a stop request does not restart', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const { executionId } = claim

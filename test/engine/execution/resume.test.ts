@@ -10,7 +10,7 @@ import { withoutWriting } from '../../support/written.ts'
 import { answer, suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take } from './holder.ts'
 
-test('SUSP-12 an operator resumes at once, and says why', async () => {
+test('SUSP-12 an operator resumes at once, and gives a reason', async () => {
   const { engine, sql } = await setup()
   const { claim, waitpoint } = await waiting(engine, { condition: { kind: 'operator' }, timeout: '1h' })
   const { executionId } = claim
@@ -54,7 +54,7 @@ test('SUSP-12 an operator resumes later, and it is eligible then', async () => {
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'resumable' })
 })
 
-test('SUSP-13 resuming what is not suspended is refused, and nothing is written', async () => {
+test('SUSP-13 resuming an execution that is not suspended is refused, and nothing is written', async () => {
   const { engine, sql } = await setup()
   const running = await held(engine)
   const { executionId: waitingId } = await engine.executions.create({ kind: 'k' })
@@ -68,7 +68,7 @@ test('SUSP-13 resuming what is not suspended is refused, and nothing is written'
   })
 })
 
-test('an operator resumes whatever is suspended, by any condition and also after it has escalated', async () => {
+test('an operator can resume any suspended execution, with any condition and also after an escalation', async () => {
   const { engine, sql, clock } = await setup()
   const parent = await held(engine)
   const child = { kind: 'child', lane: 'others', parentId: parent.executionId }
@@ -137,7 +137,7 @@ test('SUSP-14 a cancel closes the suspension and its waitpoints, and later signa
   await refusal('target_not_signalable', answer(engine, waitpoint))
 })
 
-test('what resumed an attempt is told to its later holders too, when the first has lost it', async () => {
+test('later holders also receive the resumption of an attempt whose first holder has lost it', async () => {
   const { engine } = await setup()
   const { claim, waitpoint } = await waiting(engine)
   await answer(engine, waitpoint)
@@ -148,7 +148,7 @@ test('what resumed an attempt is told to its later holders too, when the first h
   await engine.executions.fail({ ...fenceOf(second), reason: 'broken' })
 })
 
-test('a replay has nothing of the suspension before it', async () => {
+test('a replay has no data of the suspension before it', async () => {
   const { engine } = await setup()
   const { claim } = await waiting(engine)
   const { executionId } = claim

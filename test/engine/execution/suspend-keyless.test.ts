@@ -4,7 +4,7 @@ import type { Condition } from '../../../src/model/condition.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, held } from './holder.ts'
 
-test('without the secret that opens the signing key, only those that open a waitpoint are refused, and the lease is kept', async () => {
+test('without the secret that opens the signing key, only suspends that open a waitpoint are refused, and the lease is kept', async () => {
   const { sql } = await setup()
   const theirs = createEngine(sql, { signing: { wrappingSecret: 'a secret of the operator' } })
   await theirs.signingKeys.rotate()

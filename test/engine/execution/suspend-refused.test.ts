@@ -1,4 +1,4 @@
-// Suspensions that are refused for what they ask, before anything is written.
+// Suspensions that are refused for their requests, before anything is written.
 import { expect, test } from 'vitest'
 import type { SuspendRequest } from '../../../src/engine/waiting/suspension/request.ts'
 import type { Condition } from '../../../src/model/condition.ts'

@@ -1,4 +1,4 @@
-// How many waitpoints a suspension may have, whether they are bound or just named by its condition.
+// How many waitpoints a suspension may have, bound or only named by its condition.
 import { expect, test } from 'vitest'
 import type { Condition } from '../../../src/model/condition.ts'
 import { limits } from '../../../src/model/limits.ts'
@@ -17,7 +17,7 @@ function anyThrough(waitpoints: readonly string[]): Condition {
   return { kind: 'count', n: 1, distinct: 'signals', waitpoints }
 }
 
-test('the condition names as many waitpoints as may be bound, and not one more', async () => {
+test('the condition may name as many waitpoints as can be bound, and not one more', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   const leaves = keys(most + 1).map((waitpoint): Condition => ({ kind: 'signal', waitpoint }))

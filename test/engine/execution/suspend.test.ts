@@ -57,7 +57,7 @@ test.each([
   ['waiting_for_callback', 'waiting_for_callback'],
   ['waiting_for_tool_result', 'waiting_for_tool_result'],
   ['manual_pause', 'paused_by_operator'],
-] as const)('SUSP-02 with the reason %s it says that it is %s', async (reason, blockingReason) => {
+] as const)('SUSP-02 with the reason %s it reports that it is %s', async (reason, blockingReason) => {
   const { engine } = await setup()
   const { claim } = await waiting(engine, { reason })
   const found = await engine.executions.describe(claim.executionId)
@@ -68,14 +68,17 @@ test.each([
   [{ kind: 'time', at: 4_000_000_000_000 }, 'waiting_for_delay', 'waiting for a point in time'],
   [{ kind: 'operator' }, 'paused_by_operator', 'waiting for an operator'],
   [{ kind: 'timeout' }, 'waiting_for_delay', 'waiting for its timeout'],
-] as const)('SUSP-02 one that no signal helps says so: %o', async (condition, blockingReason, detail) => {
-  const { engine } = await setup()
-  const { claim } = await waiting(engine, { condition, timeout: '1h' })
-  const found = await engine.executions.describe(claim.executionId)
-  expect(found).toMatchObject({ blockingReason, blockingDetail: expect.stringContaining(detail) })
-})
+] as const)(
+  'SUSP-02 a suspension that no signal can satisfy reports that: %o',
+  async (condition, blockingReason, detail) => {
+    const { engine } = await setup()
+    const { claim } = await waiting(engine, { condition, timeout: '1h' })
+    const found = await engine.executions.describe(claim.executionId)
+    expect(found).toMatchObject({ blockingReason, blockingDetail: expect.stringContaining(detail) })
+  },
+)
 
-test('SUSP-03 each of the nine reasons is stored as its word, and no other is taken', async () => {
+test('SUSP-03 each of the nine reasons is stored as its word, and no other is accepted', async () => {
   const { engine, sql } = await setup()
   for (const reason of suspensionReasons) await waiting(engine, { reason })
   const stored = await rows(sql, 'select reason_code from flowfabric.ff_suspension_current order by suspended_at_ms')
@@ -86,7 +89,7 @@ test('SUSP-03 each of the nine reasons is stored as its word, and no other is ta
   expect(error.message).toContain('did you mean waiting_for_approval?')
 })
 
-test('SUSP-05 SUSP-06 a second suspend by the same lease is refused, and the first stands', async () => {
+test('SUSP-05 SUSP-06 a second suspend by the same lease is refused, and the first stays', async () => {
   const { engine, sql } = await setup()
   const { claim, waitpoint } = await waiting(engine, { idempotencyKey: 'first' })
   const condition: Condition = { kind: 'operator' }
@@ -113,7 +116,7 @@ test('SUSP-07 the fence alone is enough, and it must be right', async () => {
   await withoutWriting(sql, () => refusal('lease_expired', engine.executions.suspend(request)))
 })
 
-test('SUSP-09 a new suspension replaces the last, whose tokens are worth nothing any more', async () => {
+test('SUSP-09 a new suspension replaces the last, whose tokens become invalid', async () => {
   const { engine } = await setup()
   const { suspension, waitpoint } = await waiting(engine)
   await answer(engine, waitpoint)
@@ -146,7 +149,7 @@ test('SUSP-10 one suspension may have several waitpoints, the first of them the 
   )
 })
 
-test('waitpoints that are left out are those that the condition names', async () => {
+test('omitted waitpoints are those that the condition names', async () => {
   const { engine } = await setup()
   const condition: Condition = {
     kind: 'anyOf',
@@ -162,7 +165,7 @@ test('waitpoints that are left out are those that the condition names', async ()
   expect(without.waitpoints).toEqual([])
 })
 
-test('a repeat by the same holder with the same key hears the same, with the same tokens', async () => {
+test('a repeat by the same holder with the same key returns the same answer, with the same tokens', async () => {
   const { engine, sql } = await setup()
   const claim = await held(engine)
   const members = ['b', 'a'].map((waitpoint) => ({ kind: 'signal', waitpoint }) as const)
@@ -175,7 +178,7 @@ test('a repeat by the same holder with the same key hears the same, with the sam
   await withoutWriting(sql, async () => expect(await suspend(engine, claim, request)).toEqual(first))
 })
 
-test('the key of another holder is not repeated', async () => {
+test('the key of another holder is no repeat', async () => {
   const { engine } = await setup()
   const { claim, waitpoint, suspension } = await waiting(engine, { idempotencyKey: 'wait-1' })
   await answer(engine, waitpoint)
@@ -185,7 +188,7 @@ test('the key of another holder is not repeated', async () => {
   await refusal('stale_lease', suspend(engine, claim, { idempotencyKey: 'wait-1' }))
 })
 
-test('what is asked to stop ends cancelled when its holder suspends it', async () => {
+test('an execution with a stop request ends cancelled when its holder suspends it', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const { executionId } = claim
@@ -219,7 +222,7 @@ test('progress, attempt and counts survive a suspension', async () => {
   ])
 })
 
-test('one bad suspension of many is refused in its place', async () => {
+test('one bad suspension of many is refused at its position', async () => {
   const { engine } = await setup()
   const claims = [await held(engine), await held(engine), await held(engine)]
   const answers = await engine.executions.suspendMany(
@@ -233,7 +236,7 @@ test('one bad suspension of many is refused in its place', async () => {
   expect(await engine.executions.describe(claims[1]!.executionId)).toMatchObject({ publicState: 'active' })
 })
 
-test('the deadline of the execution goes on while it is suspended, that of the attempt does not', async () => {
+test('the deadline of the execution continues while it is suspended, that of the attempt does not', async () => {
   const { engine, sql } = await setup()
   const policy = { attemptTimeoutMs: 60_000 }
   const { claim } = await waiting(engine, {}, { policy, deadline: '1h' })

@@ -5,7 +5,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 
-test('TAG-01 tags given at create come back sorted by key', async () => {
+test('TAG-01 tags given at create are returned sorted by key', async () => {
   const { engine } = await setup()
   const tags = { zebra: '1', 'app.long_key': '2', a: '', b: 'ü "quoted"' }
   const { executionId } = await engine.executions.create({ kind: 'k', tags })
@@ -14,7 +14,7 @@ test('TAG-01 tags given at create come back sorted by key', async () => {
   expect(Object.keys(found!.tags)).toEqual(['a', 'app.long_key', 'b', 'zebra'])
 })
 
-test('a tag of an execution is set and read, and what is missing is null or not found', async () => {
+test('a tag of an execution is set and read; a missing tag is null, and a missing execution not found', async () => {
   const { engine, sql } = await setup()
   const { executions } = engine
   const { executionId } = await executions.create({ kind: 'k' })
@@ -95,7 +95,7 @@ test('the 65th tag is refused, while the 64 can still be changed', async () => {
   expect(await engine.executions.getTag(executionId, 't0')).toBe('y')
 })
 
-test('what has ended can still be tagged', async () => {
+test('an ended execution can still be tagged', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).failed()
   await engine.executions.setTag(executionId, 'seen_by', 'ann')

@@ -1,4 +1,4 @@
-// What came before the suspension: signals to a waitpoint that was created ahead, signals by name, children that have ended.
+// Events before the suspension: signals to a waitpoint that was created ahead, signals by name, children that have ended.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
@@ -26,7 +26,7 @@ async function ahead(engine: Engine, key = 'answer') {
   return { claim, waitpoint, request }
 }
 
-test('SUSP-11 a waitpoint that was made early becomes active, and its token goes on working', async () => {
+test('SUSP-11 a waitpoint that was created early becomes active, and its token stays valid', async () => {
   const { engine } = await setup()
   const { claim, waitpoint, request } = await ahead(engine)
   const suspended = await engine.executions.suspend(request())
@@ -58,7 +58,7 @@ test('an early signal satisfies a try at once, and the lease is kept', async () 
   expect(await engine.executions.complete(fenceOf(claim))).toMatchObject({ kind: 'completed' })
 })
 
-test('a suspend with the key of a try that was satisfied answers as the try did, and keeps the lease', async () => {
+test("a suspend with the key of a try that was satisfied returns the try's answer, and keeps the lease", async () => {
   const { engine, sql } = await setup()
   const { claim, waitpoint, request } = await ahead(engine)
   await answer(engine, waitpoint)
@@ -80,7 +80,7 @@ function fenceLease({ leaseId, leaseEpoch }: Claim) {
   return { leaseId, leaseEpoch }
 }
 
-test('what is asked to stop keeps its lease when the condition holds, and ends cancelled when it does not', async () => {
+test('an execution with a stop request keeps its lease when the condition is satisfied, and otherwise ends cancelled', async () => {
   const { engine } = await setup()
   const { claim, waitpoint, request } = await ahead(engine)
   const { executionId } = claim
@@ -115,7 +115,7 @@ test('a suspend that is satisfied honours its resume delay', async () => {
   })
 })
 
-test('early signals that do not suffice count with those that come', async () => {
+test('early signals that do not suffice count together with later ones', async () => {
   const { engine } = await setup()
   const condition: Condition = { kind: 'count', n: 2, distinct: 'signals', waitpoints: ['answer'] }
   const { waitpoint, request } = await ahead(engine)
@@ -158,7 +158,7 @@ test('a signal that was sent by name before the wait is taken by it, once', asyn
   await engine.executions.resume({ executionId })
 })
 
-test('a predicate looks into the payload of an early signal', async () => {
+test('a predicate reads the payload of an early signal', async () => {
   const { engine } = await setup()
   const claim = await held(engine)
   const { executionId } = claim
@@ -170,7 +170,7 @@ test('a predicate looks into the payload of an early signal', async () => {
   expect(await send(10)).toMatchObject({ effect: 'resume_condition_satisfied' })
 })
 
-test("children that have ended meet their leaves; an id that is no child's is refused", async () => {
+test("children that have ended satisfy their leaves; an id that is no child's is refused", async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const parent = await held(engine)
@@ -194,7 +194,7 @@ test("children that have ended meet their leaves; an id that is no child's is re
   expect(await engine.executions.trySuspend(request)).toMatchObject({ kind: 'suspended' })
 })
 
-test('a point in time that has come is met, one that lies ahead is the timer', async () => {
+test('a past point in time is satisfied, and a future one is the timer', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const now = await engine.serverTime()
@@ -239,7 +239,7 @@ test.each<[string, (engine: Engine, claim: Claim) => Promise<{ waitpointId: Wait
   })
 })
 
-test('a waitpoint whose time is over is refused, whether or not the sweep has met it', async () => {
+test('an expired waitpoint is refused, whether or not the duty has processed it', async () => {
   const { engine, clock } = await setup()
   const claim = await held(engine)
   const { waitpointId } = await engine.waitpoints.create({ ...fenceOf(claim), key: 'answer', expiresIn: '5s' })

@@ -16,7 +16,7 @@ test('without a filter the newest come first, whatever their namespace and state
   for (const limit of [1, 2, 5, 10]) expect(await idsOf(engine, {}, limit)).toEqual(ids.toReversed())
 })
 
-test('what was created in one millisecond comes in descending order of ids', async () => {
+test('executions created in one millisecond are listed in descending order of ids', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const ids: string[] = []

@@ -4,7 +4,7 @@ import { factory } from '../../../support/factory.ts'
 import { setup } from '../../../support/setup.ts'
 import { idsOf } from '../page-through.ts'
 
-test('the children of an execution come newest first, in whatever state', async () => {
+test('the children of an execution are listed newest first, in any state', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const parentId = await given.suspended()
@@ -20,7 +20,7 @@ test('the children of an execution come newest first, in whatever state', async 
   expect(await idsOf(engine, { parentId: mintExecutionId() }, 2)).toEqual([])
 })
 
-test('children of one millisecond are each met once, page by page', async () => {
+test('children of one millisecond are each listed once, page by page', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const parentId = await given.suspended()

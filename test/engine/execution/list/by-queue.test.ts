@@ -35,7 +35,7 @@ test('by namespace, lane and kind the newest of all their queues come first', as
   expect(await idsOf(engine, { lane: 'unknown' }, 2)).toEqual([])
 })
 
-test('a caller that is bound to a namespace sees its own alone', async () => {
+test('a caller that is bound to a namespace sees only its own', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const mine = await given.waiting({ namespace: 'a' })

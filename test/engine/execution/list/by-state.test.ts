@@ -3,7 +3,7 @@ import { factory } from '../../../support/factory.ts'
 import { setup } from '../../../support/setup.ts'
 import { idsOf } from '../page-through.ts'
 
-test('waiting ones come in claim order: high priority first, then the oldest, over all queues', async () => {
+test('waiting ones are listed in claim order: high priority first, then the oldest, over all queues', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const low = await given.waiting({ priority: 0, createdAt: 1000 })
@@ -19,7 +19,7 @@ test('waiting ones come in claim order: high priority first, then the oldest, ov
   expect(await idsOf(engine.as({ namespace: 'n' }), { state: 'waiting' }, 1)).toEqual([high])
 })
 
-test('what is held back from the queue waits too, and is listed in its place', async () => {
+test('an execution that is held back from the queue waits too, and is listed in its place', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const last = await given.waiting({ createdAt: 3000 })
@@ -31,7 +31,7 @@ test('what is held back from the queue waits too, and is listed in its place', a
   expect(await idsOf(engine, { state: 'waiting', lane: 'b' }, 1)).toEqual([heldHigh])
 })
 
-test('over more queues than a page has rows, every page is in order and none is left out', async () => {
+test('over more queues than a page has rows, every page is in order and none is omitted', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const ids = []
@@ -45,7 +45,7 @@ test('over more queues than a page has rows, every page is in order and none is 
   for (const limit of [1, 7, 33]) expect(await idsOf(engine, { state: 'waiting' }, limit)).toEqual(inOrder)
 })
 
-test('resumable ones come in claim order and are not listed as waiting', async () => {
+test('resumable ones are listed in claim order and not as waiting', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const second = await given.resumable({ createdAt: 2000 })
@@ -55,7 +55,7 @@ test('resumable ones come in claim order and are not listed as waiting', async (
   expect(await idsOf(engine, { state: 'waiting' }, 1)).toEqual([lapsed])
 })
 
-test('delayed ones come by when they are due', async () => {
+test('delayed ones are listed by when they are due', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const later = await given.delayed({ until: 5_000_000_000_000 })
@@ -78,7 +78,7 @@ test.each([
   ['suspended', 'suspended'],
   ['waiting_children', 'blocked'],
   ['rate_limited', 'rateLimited'],
-] as const)('%s ones come by since when they are parked', async (state, make) => {
+] as const)('%s ones are listed by the time at which they were parked', async (state, make) => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const second = await given[make]({ since: 2000, createdAt: 500 })
@@ -89,7 +89,7 @@ test.each([
 })
 
 test.each(['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const)(
-  '%s ones come by when they ended, the latest first, over all queues',
+  '%s ones are listed by the time of their ending, the latest first, over all queues',
   async (state) => {
     const { engine, sql } = await setup()
     const given = factory(sql)
@@ -115,7 +115,7 @@ test.each([
   ['waiting_children', 'blocked', { since: 1000 }],
   ['completed', 'completed', { endedAt: 1000 }],
   ['cancelled', 'cancelled', { endedAt: 1000 }],
-] as const)('%s ones of one millisecond are each met once, page by page', async (state, make, traits) => {
+] as const)('%s ones of one millisecond are each listed once, page by page', async (state, make, traits) => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const ids = []

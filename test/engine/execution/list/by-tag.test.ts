@@ -28,7 +28,7 @@ test('a tag value is matched whole, and an empty one is a value', async () => {
   expect(await idsOf(engine, { tag: { key: 'a', value: '%' } }, 5)).toEqual([])
 })
 
-test('what was tagged later stands where it was created', async () => {
+test('an execution that was tagged later is listed by its creation', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const old = await given.waiting({ createdAt: 1000 })
@@ -37,7 +37,7 @@ test('what was tagged later stands where it was created', async () => {
   expect(await idsOf(engine, { tag: { key: 'a', value: '1' } }, 1)).toEqual([young, old])
 })
 
-test('tagged ones of one millisecond are each met once, page by page', async () => {
+test('tagged ones of one millisecond are each listed once, page by page', async () => {
   const { engine, sql } = await setup()
   const given = factory(sql)
   const ids = []
