@@ -1,8 +1,9 @@
-// Merges concurrent single calls into sets, as the engine does: one set of an operation is under way, the calls that
-// arrive meanwhile form the next, and only a full set is sent beside it. It uses no timer. Calls for many use it too,
-// so that no body is larger than a server accepts. A set that is lost fails its items, each in its place.
+// Merges concurrent single calls into sets, as the engine does (see `model/batcher.ts`). Calls for many use it too, so that no body is
+// larger than a server accepts. A set that is lost fails its items, each in its place.
+import { Batcher } from '../model/batcher.ts'
 import { EngineError, refusal } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
+import { inOrder } from '../model/sets.ts'
 import { show } from '../model/text.ts'
 import type { Refused } from '../engine/kernel/each-in-place.ts'
 
@@ -21,23 +22,19 @@ interface Waiting {
   readonly settle: (answer: unknown) => void
 }
 
-const mostItems = limits.setItems
-const mostUnderWay = 2
-
 export class Sets {
   readonly #encode: (request: unknown) => Item
   readonly #send: SendSet
-  readonly #mostBytes: number
-  readonly #waiting: Waiting[] = []
-  #waitingBytes = 0
-  #underWay = 0
-  #isScheduled = false
+  readonly #batcher: Batcher<Waiting>
 
-  /** `mostBytes` of a set; a larger item is sent alone. */
-  constructor(encode: (request: unknown) => Item, send: SendSet, mostBytes: number) {
+  /** `maxBytes` of a set; a larger item is sent alone. */
+  constructor(encode: (request: unknown) => Item, send: SendSet, maxBytes: number) {
     this.#encode = encode
     this.#send = send
-    this.#mostBytes = mostBytes
+    this.#batcher = new Batcher(
+      { send: (set) => this.#sendSet(set), bytesOf: ({ item }) => item.bytes },
+      { maxItems: limits.setItems, maxBytes, maxInFlight: 2 },
+    )
   }
 
   one(request: unknown): Promise<unknown> {
@@ -46,21 +43,9 @@ export class Sets {
     })
   }
 
-  many(requests: unknown): Promise<unknown[]> {
-    return new Promise((resolve) => {
-      if (!Array.isArray(requests)) throw refusal('invalid_input', 'the requests', show(requests), 'an array')
-      const answers = Array.from<unknown>({ length: requests.length })
-      let open = requests.length
-      if (open === 0) resolve(answers)
-      // By index, because a hole in the array is an item too.
-      for (let index = 0; index < requests.length; index++) {
-        this.#add(requests[index], (answer) => {
-          answers[index] = answer
-          open -= 1
-          if (open === 0) resolve(answers)
-        })
-      }
-    })
+  async many(requests: unknown): Promise<unknown[]> {
+    if (!Array.isArray(requests)) throw refusal('invalid_input', 'the requests', show(requests), 'an array')
+    return inOrder<unknown>(requests.length, (index, settle) => this.#add(requests[index], settle))
   }
 
   #add(request: unknown, settle: (answer: unknown) => void): void {
@@ -71,41 +56,7 @@ export class Sets {
       if (!EngineError.is(error)) throw error
       return settle(refused(error))
     }
-    this.#waiting.push({ item, settle })
-    this.#waitingBytes += item.bytes
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    // After a turn of the microtask queue, so that calls of one synchronous piece of code share the first set too.
-    queueMicrotask(() => {
-      this.#isScheduled = false
-      this.#sendNext()
-    })
-  }
-
-  #sendNext(): void {
-    while (this.#waiting.length > 0 && this.#mayGo()) {
-      this.#underWay += 1
-      void this.#sendSet(this.#takeSet()).then(() => {
-        this.#underWay -= 1
-        this.#sendNext()
-      })
-    }
-  }
-
-  #mayGo(): boolean {
-    if (this.#underWay === 0) return true
-    return this.#underWay < mostUnderWay && (this.#waiting.length >= mostItems || this.#waitingBytes >= this.#mostBytes)
-  }
-
-  #takeSet(): Waiting[] {
-    let [count, bytes] = [0, 0]
-    for (const { item } of this.#waiting) {
-      if (count === mostItems || (count > 0 && bytes + item.bytes > this.#mostBytes)) break
-      count += 1
-      bytes += item.bytes
-    }
-    this.#waitingBytes -= bytes
-    return this.#waiting.splice(0, count)
+    this.#batcher.add({ item, settle })
   }
 
   async #sendSet(set: readonly Waiting[]): Promise<void> {

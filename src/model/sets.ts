@@ -30,3 +30,23 @@ export async function bySets<Item, Answer>(
 ): Promise<Answer[]> {
   return (await Promise.all(inSets(items).map((set) => call(set)))).flat()
 }
+
+/** Starts one item after the other, and resolves with their answers in the order of the items. */
+export function inOrder<Answer>(
+  count: number,
+  start: (index: number, settle: (answer: Answer) => void) => void,
+): Promise<Answer[]> {
+  return new Promise((resolve) => {
+    const answers = Array.from<Answer>({ length: count })
+    let open = count
+    if (open === 0) resolve(answers)
+    // By index, because a hole in an array of requests is an item too.
+    for (let index = 0; index < count; index++) {
+      start(index, (answer) => {
+        answers[index] = answer
+        open--
+        if (open === 0) resolve(answers)
+      })
+    }
+  })
+}

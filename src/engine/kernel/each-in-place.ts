@@ -1,5 +1,5 @@
 import { EngineError } from '../../model/errors.ts'
-import { checkSet } from '../../model/sets.ts'
+import { checkSet, inOrder } from '../../model/sets.ts'
 import { asEngineError } from './failure.ts'
 
 /** One item of a set that was refused, in its place among the answers. */
@@ -9,28 +9,18 @@ export interface Refused {
 }
 
 // One promise for the whole call: at 500 items, one for each would cost more than checking them.
-export function eachInPlace<Request, Item, Answer>(
+export async function eachInPlace<Request, Item, Answer>(
   requests: readonly Request[],
   check: (request: Request) => Item,
   send: (item: Item, settle: (outcome: Answer | EngineError) => void) => void,
 ): Promise<(Answer | Refused)[]> {
-  return new Promise((resolve) => {
-    checkSet('the requests', requests)
-    const answers = Array.from<Answer | Refused>({ length: requests.length })
-    let open = requests.length
-    if (open === 0) resolve(answers)
-    const sendOne = (index: number): void => {
-      const settle = (outcome: Answer | EngineError) => {
-        answers[index] = EngineError.is(outcome) ? { kind: 'refused', error: outcome } : outcome
-        open--
-        if (open === 0) resolve(answers)
-      }
-      const item = checked(() => check(requests[index] as Request))
-      if (EngineError.is(item)) return settle(item)
-      send(item, settle)
-    }
-    // By index, because a hole in the array is an item too.
-    for (let index = 0; index < answers.length; index++) sendOne(index)
+  checkSet('the requests', requests)
+  return inOrder<Answer | Refused>(requests.length, (index, settle) => {
+    const settleOutcome = (outcome: Answer | EngineError) =>
+      settle(EngineError.is(outcome) ? { kind: 'refused', error: outcome } : outcome)
+    const item = checked(() => check(requests[index] as Request))
+    if (EngineError.is(item)) settleOutcome(item)
+    else send(item, settleOutcome)
   })
 }
 
