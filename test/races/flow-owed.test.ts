@@ -5,11 +5,13 @@ import { leaveChildren } from '../../src/engine/dispatch/children.ts'
 import { resolvePlainDispatches } from '../../src/engine/dispatch/resolve-plain.ts'
 import { resolveDispatches } from '../../src/engine/dispatch/resolve.ts'
 import { dispatch } from '../../src/engine/duties/dispatch.ts'
+import { pendingDispatch } from '../../src/engine/kernel/pending-dispatch.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import type { Columns, Params, Statement } from '../../src/sql/statement.ts'
 import { walk } from '../engine/flow/walk.ts'
 import { hold } from '../support/barrier.ts'
+import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 
 const key = 4711
@@ -39,7 +41,9 @@ test.each([
   const gate = await hold(url, `select pg_advisory_xact_lock(${key})`)
   const resolved = resolve(other)
   await gate.waiters(1)
-  expect(await leaveChildren(sql, 100)).toMatchObject({ backlogged: 1 })
+  const bits = pendingDispatch.cancels | pendingDispatch.flow
+  expect(await leaveChildren(sql, 100)).toMatchObject({ done: 1, effects: { pendingDispatch: bits } })
+  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(1)
   await gate.release()
   await resolved
   while ((await dispatch.runOnce(sql)).processed > 0);
