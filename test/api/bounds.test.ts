@@ -1,5 +1,5 @@
-// The document states bounds, and the engine checks. A generated client that checks by the document must be able to send whatever the
-// engine accepts.
+// The document states bounds, and the engine checks them. A generated client that checks by the document must be able to send every
+// value that the engine accepts.
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import * as bounds from '../../src/server/schema/bounds.ts'
@@ -57,7 +57,7 @@ describe('the documented bounds', () => {
     }
   })
 
-  it('of an id and a partition allow what the engine accepts', () => {
+  it('of an id and a partition allow every value that the engine accepts', () => {
     const uuid = '0190a000-0000-7000-8000-00000000000a'
     for (const id of [
       `{fp:0}:${uuid}`,

@@ -1,4 +1,4 @@
-// What an operation may be asked is what its route takes: the compiler names the field that a shape has forgotten.
+// Every field of an operation's request is a field of its route: the compiler names a field that a shape lacks.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { apiKeyShapes } from '../../src/server/schema/api-key.ts'
@@ -30,7 +30,7 @@ interface Shapes {
 type Nouns = keyof Shapes
 type FieldsOf<S> = S extends { readonly request: { readonly shape: infer Shape } } ? keyof Shape : never
 
-/** The argument that is an object; those of a set are the same as those of a single call. */
+/** The request argument; that of a set is the same as that of a single call. */
 type RequestOf<Args> = Args extends readonly (infer Arg)[]
   ? Arg extends string | readonly unknown[]
     ? never
@@ -46,7 +46,7 @@ type Forgotten = {
   }[keyof Engine[Noun] & keyof Shapes[Noun]]
 }[Nouns]
 
-test('no field of a request is forgotten by its shape', () => {
+test('no shape lacks a field of its request', () => {
   const none: [Forgotten] extends [never] ? true : Forgotten = true
   expect(none).toBe(true)
 })

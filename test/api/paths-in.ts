@@ -1,4 +1,4 @@
-// Where in an answer bytes and errors are, by its shape.
+// The places of bytes and errors in an answer, by its shape.
 import type { z } from 'zod'
 import { bytes, engineError } from '../../src/server/schema/words.ts'
 

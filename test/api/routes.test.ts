@@ -18,7 +18,7 @@ type Operations = {
 const complete: Operations = routes
 
 test('every operation of the engine has a route, and every route an operation', () => {
-  // Nothing is asked of a database: the engine's nouns and verbs are looked at.
+  // The test only lists the engine's nouns and verbs, and sends no query.
   const engine = createEngine(unused()) as unknown as Record<string, Record<string, unknown>>
   const nouns = Object.keys(engine).filter((name) => typeof engine[name] === 'object')
   const found = nouns.flatMap((noun) => Object.keys(engine[noun]!).map((verb) => `${noun}.${verb}`))
@@ -35,7 +35,7 @@ test('no two operations share an operationId, or a method and path', () => {
 })
 
 test.each(operations.map(({ noun, verb, route }) => [route.operationId, noun, verb, route] as const))(
-  '%s has fields for its path and arguments, and says where bytes and errors are',
+  '%s has fields for its path and arguments, and names the places of bytes and errors',
   (_, noun, verb, route) => {
     const { request, answer } = shapesOf(noun, verb)
     const fields = Object.keys(request.shape)

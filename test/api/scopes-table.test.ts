@@ -21,7 +21,7 @@ test('the table of scopes in the documentation states the scopes of every operat
   expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(actual))
 })
 
-test('the documentation says what each scope is meant for', () => {
+test('the documentation states the purpose of each scope', () => {
   const described = rows.filter((cells) => cells.length === 3).flatMap(([scope]) => namesIn(scope!))
   expect(described).toEqual([...scopes])
 })

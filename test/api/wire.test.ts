@@ -26,7 +26,7 @@ test('a path is filled with percent-encoded fields, and the others are left for 
   expect(() => pathOf(events.timeline, { executionId: '' })).toThrow(EngineError)
 })
 
-test('bytes and errors come back where the route has them, and documents stay as they are', () => {
+test('bytes and errors return where the route has them, and documents stay unchanged', () => {
   const payload = new Uint8Array([0, 1, 254])
   const tags = { payload: 'AAH+' }
   const answer = { claims: [{ payload, tags, resumption: { signals: [{ payload }] } }, { payload: null }], more: true }
@@ -44,7 +44,7 @@ test('bytes and errors come back where the route has them, and documents stay as
   expect(back.items[0]!.error).toMatchObject({ code: 'stale_lease', details: { leaseEpoch: 3 } })
 })
 
-test('a refusal of a later server, with a code that is not known here, is told as an internal error', () => {
+test('a refusal of a newer server, with an unknown code, becomes an internal error', () => {
   const told = { items: [{ kind: 'refused', error: { code: 'brand_new', message: 'new', details: {} } }] }
   const back = fromWire(executions.createMany, told) as { items: { error: EngineError }[] }
   expect(back.items[0]!.error).toMatchObject({ code: 'internal_error', message: 'new', details: { code: 'brand_new' } })

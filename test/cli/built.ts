@@ -1,4 +1,4 @@
-// The binary as it is installed: compiled, and run by node.
+// The binary as installed: compiled, and run by node.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -20,9 +20,9 @@ export interface Going {
   readonly child: ChildProcessByStdio<null, Readable, Readable>
   /** The next line that it prints. */
   line(): Promise<string>
-  /** The same, as JSON. */
+  /** The next line, parsed as JSON. */
   next(): Promise<Record<string, unknown>>
-  /** Ctrl-C; resolves with how it ended. */
+  /** Sends Ctrl-C; resolves with the exit. */
   interrupt(): Promise<Ended>
 }
 
@@ -96,7 +96,7 @@ function going(child: Going['child']): Going {
   }
 }
 
-/** A database of the test's own that another process can open. */
+/** A database for one test that another process can open. */
 export async function ownDatabase(): Promise<string> {
   if (inject('backend') === 'postgres') return (await setup()).url
   return `file:${join(await ownFolder(), 'data base')}`

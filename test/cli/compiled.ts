@@ -9,11 +9,11 @@ import { promisify } from 'node:util'
 import { patience } from '../support/patience.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-// Inside the project, so that its packages are found.
+// Inside the project, so that Node finds its packages.
 const home = join(root, 'node_modules/.flowfabric-compiled')
 const keptMs = 24 * 3_600_000
 
-/** The folder that holds what would be `dist`. */
+/** The folder that corresponds to `dist`. */
 export async function compiled(): Promise<string> {
   const folder = join(home, await hashOfSources())
   const lock = `${folder}.lock`
@@ -27,7 +27,7 @@ export async function compiled(): Promise<string> {
   return folder
 }
 
-/** False: another process has it. That of a process which was killed is removed. */
+/** False when another process has it. The lock of a process that was killed is removed. */
 async function take(lock: string): Promise<boolean> {
   const isOurs = await mkdir(lock).then(
     () => true,

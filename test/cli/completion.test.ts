@@ -5,7 +5,7 @@ import { typed } from './typed.ts'
 
 const execute = promisify(execFile)
 
-/** What bash offers when Tab is pressed at the end of a line. */
+/** The words that bash offers when Tab is pressed at the end of a line. */
 async function offered(line: string): Promise<string[]> {
   const { out } = await typed(['completion', 'bash'])
   const script = `${out}\nCOMP_WORDS=(${line})\n[[ "$LINE" == *' ' ]] && COMP_WORDS+=('')\nCOMP_CWORD=$((\${#COMP_WORDS[@]} - 1))\n_flowfabric\nprintf '%s\\n' "\${COMPREPLY[@]}"`
@@ -24,7 +24,7 @@ test('bash completes commands, their verbs, options and choices', async () => {
   expect(await offered('flowfabric completion ')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
 })
 
-test('zsh and fish are given every command, too', async () => {
+test('the scripts for zsh and fish contain every command, too', async () => {
   const zsh = await typed(['completion', 'zsh'])
   expect(zsh.out).toMatch(/^#compdef flowfabric\n/)
   const fish = await typed(['completion', 'fish'])
@@ -38,7 +38,7 @@ test('zsh and fish are given every command, too', async () => {
 const hasFish = spawnSync('fish', ['--version']).status === 0
 
 test.runIf(hasFish)(
-  'fish completes where it is: after options and their values, and only what belongs there',
+  'fish completes by position: after options and their values, and only words that fit there',
   async () => {
     const { out } = await typed(['completion', 'fish'])
     const offered = async (line: string): Promise<string[]> => {

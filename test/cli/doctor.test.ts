@@ -3,7 +3,7 @@ import { bare } from '../../src/cli/ids.ts'
 import { factory } from '../support/factory.ts'
 import { typed, typing } from './typed.ts'
 
-test('doctor tells of trouble, ends with 1, and mends it when it is told to', async () => {
+test('doctor reports trouble, ends with 1, and repairs it with --repair', async () => {
   const cli = await typing()
   const id = await factory(cli.sql).waiting()
   await cli.sql.script('delete from flowfabric.ff_ready')
@@ -26,7 +26,7 @@ test('doctor tells of trouble, ends with 1, and mends it when it is told to', as
   })
 })
 
-test('doctor --deep holds every invariant', async () => {
+test('doctor --deep checks every invariant', async () => {
   const { type } = await typing()
   const { code, out } = await type('doctor', '--deep')
   expect(out).toContain('fine\tinvariant flow-counters\t')

@@ -31,7 +31,7 @@ test('a line that crosses a track which does not lead to it is broken there', ()
   expect(drawn({ a: [], b: [], c: ['b'], d: ['a', 'c'] }).join('\n')).toContain('│')
 })
 
-test('those that have nothing in common stand beside each other', () => {
+test('unconnected members are drawn beside each other', () => {
   expect(drawn({ a: [], b: [] })).toEqual(['o a', 'o b'])
   expect(drawn({})).toEqual([])
 })
@@ -70,10 +70,10 @@ function upstreamsSeen(rows: readonly string[], row: number, at: number): Set<nu
     if (visited.has(`${y} ${x}`)) return
     visited.add(`${y} ${x}`)
     const character = rows[y]![x]!
-    // A node that stands at the head of its own track.
+    // A node at the head of its own track.
     if (character === 'o') return void seen.add(y)
     const bits = ends[character] ?? 0
-    // A line that goes on to the right is on its way to a node, and has nothing to do with this one.
+    // A line that continues to the right leads to a node, and does not belong to this one.
     if ((bits & left) !== 0 && (bits & right) === 0) walkLeft(y, x - 1)
     if ((bits & up) !== 0) climb(y - 1, x)
   }
@@ -90,7 +90,7 @@ function upstreamsSeen(rows: readonly string[], row: number, at: number): Set<nu
   return seen
 }
 
-test('whoever follows the lines finds the edges, of any graph', () => {
+test('following the lines of any graph yields its edges', () => {
   fc.assert(
     fc.property(someGraph, (nodes) => {
       const { rows } = drawGraph(nodes, true)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ConnectOptions } from '../../src/connect/connect.ts'
 import { typed, type Typed } from './typed.ts'
 
-/** What a command would open, and how; it fails there. */
+/** The URL and options with which a command would connect; the connect fails. */
 async function opened(
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -42,24 +42,24 @@ test('Postgres is opened as the environment says', async () => {
   expect(options).not.toHaveProperty('token')
 })
 
-test('what is typed goes before the environment', async () => {
+test('options of the command line win over the environment', async () => {
   const argv = ['serve', '--listen-url', 'postgres://other/app', '--pool-size', '7']
   expect((await opened(argv, everything)).options).toMatchObject({ listenUrl: 'postgres://other/app', poolSize: 7 })
 })
 
-test('what is empty was not said', async () => {
+test('an empty value counts as not set', async () => {
   const nothing = { FLOWFABRIC_LISTEN_URL: '', FLOWFABRIC_POOL_SIZE: '', FLOWFABRIC_WRAPPING_SECRET: '' }
   const { options } = await opened(['list', '--url', 'postgres://h/d'], nothing)
   expect(options).toEqual({ migrate: 'check' })
 })
 
-test('a server is shown the key, and given nothing that is for a database', async () => {
+test('a server receives the key, and no options for a database', async () => {
   const { url, options } = await opened(['list'], { ...everything, FLOWFABRIC_URL: 'https://ff.example.com' })
   expect(url).toBe('https://ff.example.com')
   expect(options).toEqual({ token: 'ff_x' })
 })
 
-test('a directory gets the secret from whoever opens it for itself, and else from nobody', async () => {
+test('the command that opens a directory itself passes the secret on, and no other command does', async () => {
   const env = { ...everything, FLOWFABRIC_URL: 'memory:' }
   expect((await opened(['list'], env)).options).toEqual({ migrate: true })
   const alone = await opened(['serve'], { ...everything, FLOWFABRIC_URL: 'file:./here' })
@@ -82,7 +82,7 @@ test.each([
   expect(code).toBe(2)
 })
 
-test('the help tells of every variable', async () => {
+test('the help lists every variable', async () => {
   const { out } = await typed(['--help'])
   for (const name of Object.keys(everything)) expect(out).toContain(name)
 })

@@ -38,7 +38,7 @@ test('flow show draws the graph with the state of each member', async () => {
   expect(plain.out).not.toMatch(/[^\n -~]/)
 })
 
-test('a flow that is too large is summed up, and drawn when that is asked for', async () => {
+test('a flow that is too large is summarized, and drawn on request', async () => {
   const cli = await typing()
   const id = await flow(cli, (f) => {
     const first = f.add('split')
@@ -143,7 +143,7 @@ test('workers, lanes and signing keys are listed; a key is rotated', async () =>
   expect(named.out + (await cli.type('signing-key', 'list', '--json')).out).not.toContain(secret)
 })
 
-test('show prints the line breaks of a reason as \\n, so that nobody forges a line', async () => {
+test('show prints the line breaks of a reason as \\n, so its text cannot forge a line', async () => {
   const cli = await typing()
   const { executionId } = await cli.engine.executions.create({ kind: 'mail' })
   await cli.engine.executions.cancel({ executionId, reason: 'late\nerror: run this' })

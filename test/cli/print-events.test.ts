@@ -3,7 +3,7 @@ import { Cli } from '../../src/cli/cli.ts'
 import { printEvents } from '../../src/cli/print-events.ts'
 import { interruptible, typing } from './typed.ts'
 
-test('dev names states as list does', async () => {
+test('dev uses the same words for states as list', async () => {
   const { engine } = await typing()
   let out = ''
   const stdout = { write: (text: string) => void (out += text) }

@@ -36,7 +36,7 @@ test('on a screen a table is aligned and cut to its width, in a pipe it is neith
   expect(printed({}, {}, rows)).toBe('short\t5\tbecause of this and of that, and much more\na longer one\t12\t\n')
 })
 
-test('colours are for a screen that wants them', () => {
+test('colours are for a screen that supports them', () => {
   const red = '\u001b[31m'
   expect(printed({ isTTY: true, columns: 80 }, {}, rows)).toContain(red)
   expect(printed({ isTTY: true, columns: 80 }, { NO_COLOR: '1' }, rows)).not.toContain('\u001b')
@@ -44,7 +44,7 @@ test('colours are for a screen that wants them', () => {
   expect(printed({}, { FORCE_COLOR: '1' }, rows)).not.toContain('\u001b')
 })
 
-test('what others wrote cannot steer the terminal', () => {
+test('text of others cannot steer the terminal', () => {
   expect(harmless('a\u001b[2Jb\nc\u0007\u202e')).toBe(String.raw`a\u{1b}[2Jb\nc\u{7}\u{202e}`)
   const screen = printed({ isTTY: true, columns: 80 }, { NO_COLOR: '1' }, [{ name: '\u001b[2J', why: 'x\ty' }])
   expect(screen).not.toMatch(/[^\n -~]/)
@@ -65,7 +65,7 @@ test('wide and invisible characters are measured as they are shown', () => {
   expect(wrap('one two three', 7)).toEqual(['one two', 'three'])
 })
 
-test('times are told in the two largest units', () => {
+test('times are printed in the two largest units', () => {
   expect([0, 999, 1200, 59_000, 65_000, 3_600_000, 90_061_000].map(span)).toEqual([
     '0ms',
     '999ms',
@@ -78,7 +78,7 @@ test('times are told in the two largest units', () => {
   expect([relative(1000, 61_000), relative(61_000, 1000), relative(1000, 1400)]).toEqual(['1m ago', 'in 1m', 'now'])
 })
 
-test('a time in a column is relative on a screen and an instant in a pipe, and nothing where there is none', () => {
+test('a time in a column is relative on a screen and an instant in a pipe, and empty when there is none', () => {
   const now = Date.parse('2026-11-02T12:00:00Z')
   const cell = (isTTY: boolean) => timeCell(new Printer({ isTTY, write: () => {} }, {}), now)
   expect([now - 185_000, null].map(cell(true))).toEqual(['3m 5s ago', ''])

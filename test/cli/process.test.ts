@@ -5,7 +5,7 @@ import { patience } from '../support/patience.ts'
 
 const flowfabric = build()
 
-test('a database is made, and executions submitted, listed and cancelled, each by a process of its own', async () => {
+test('a database is created, and executions submitted, listed and cancelled, each by a process of its own', async () => {
   const url = await ownDatabase()
   const made = await flowfabric.run(url, 'migrate')
   expect(made).toMatchObject({ code: 0, stderr: '' })
@@ -24,7 +24,7 @@ test('a database is made, and executions submitted, listed and cancelled, each b
   })
 })
 
-test('exit codes tell a wrong usage from a failure', async () => {
+test('exit codes distinguish wrong usage from a failure', async () => {
   expect(await flowfabric.run('file:/no/such/place', 'list')).toMatchObject({ code: 1 })
   expect(await flowfabric.run('nonsense', 'list')).toMatchObject({ code: 2 })
   expect(await flowfabric.run('memory:', 'lst')).toMatchObject({ code: 2, stdout: '' })

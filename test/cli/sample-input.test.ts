@@ -8,7 +8,7 @@ const sampleOf = async (made: unknown): Promise<unknown> => {
   return text === null || text === '' ? text : JSON.parse(text)
 }
 
-test('the example of a task is its sample; a task that takes no input needs none', async () => {
+test('the example of a task is its sample; a task without input needs none', async () => {
   const given = task('t', { example: { id: "o'1" } }, (_, input: { id: string }) => input.id)
   expect(await sampleOf(given)).toEqual({ id: "o'1" })
   expect(await sampleOf(task('t', () => 1))).toBe('')
@@ -16,7 +16,7 @@ test('the example of a task is its sample; a task that takes no input needs none
   expect(await sampleOf(task('t', (_, input: { id: string }) => input.id))).toBeNull()
 })
 
-test('from a schema comes a sample that the schema accepts, else none', async () => {
+test('a schema yields a sample that it accepts, or none', async () => {
   const input = z.object({
     email: z.email(),
     count: z.int().min(3),

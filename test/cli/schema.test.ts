@@ -1,4 +1,4 @@
-// A schema that is not of this code, at the command line.
+// A schema of another version of the code, at the command line.
 import { expect, inject, test } from 'vitest'
 import { emptyDatabase, open, run } from '../connect/empty-database.ts'
 import { typed } from './typed.ts'

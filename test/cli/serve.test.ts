@@ -26,7 +26,7 @@ async function post(url: string, path: string, body: object, key?: string): Prom
   return (await answer.json()) as Record<string, unknown>
 }
 
-test('serve listens, does the background duties, and ends cleanly', async () => {
+test('serve listens, runs the duties, and ends cleanly', async () => {
   const url = await ownDatabase()
   const serving = flowfabric.start(url, 'serve', '--port', '0', '--json')
   const { kind, url: at, asksForKeys } = await serving.next()
@@ -37,7 +37,7 @@ test('serve listens, does the background duties, and ends cleanly', async () => 
     .poll(async () => (await get(at as string, '/v1/executions?state=waiting')).body['executions'])
     .toHaveLength(1)
   if (isEmbedded) {
-    // Whoever is given the directory talks to the process that has it open.
+    // A command with the directory connects to the process that has it open.
     const shared = await flowfabric.run(url, 'list')
     expect(shared).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/\twaiting\tk\t/) })
     const looked = await flowfabric.run(url, 'doctor')
@@ -78,7 +78,7 @@ test('beyond loopback it does not listen without a key', async () => {
   expect((await serving.interrupt()).stderr.match(/signing keys are stored unwrapped/g)).toHaveLength(1)
 })
 
-test('dev runs the tasks of a file, loads them again when anything of it changes, and ends cleanly', async () => {
+test('dev runs the tasks of a file, loads them again when one of its files changes, and ends cleanly', async () => {
   const url = await ownDatabase()
   const folder = await ownFolder()
   const tasks = join(folder, 'tasks.mjs')
@@ -105,7 +105,7 @@ export const say = task('say', () => word)`,
     const { body } = await get(at, `/v1/executions/${encodeURIComponent(executionId as string)}/result?wait=20s`, key)
     return Buffer.from(body['result'] as string, 'base64').toString()
   }
-  // A file that is written in several goes may be loaded in between.
+  // A file that is written in several steps may be loaded in between.
   const until = async (kind: string, message = ''): Promise<Record<string, unknown>> => {
     for (;;) {
       const event = await dev.next()
@@ -130,7 +130,7 @@ export const say = task('say', () => word)`,
   await writeFile(part, `export const word = `)
   await until('not_loaded', 'Unexpected end of input')
   expect(await said()).toBe('"two"')
-  // What it looks for in vain may come, with its folder.
+  // A missing import may appear later, with its folder.
   await writeFile(tasks, (await readFile(tasks, 'utf8')).replace('./part.mjs', './later/part.mjs'))
   await until('not_loaded', 'later/part.mjs')
   await mkdir(join(folder, 'later'))
@@ -140,7 +140,7 @@ export const say = task('say', () => word)`,
   expect(await dev.interrupt()).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('dev without a file runs the demo: within moments an order is done', async () => {
+test('dev without a file runs the demo: an order completes within moments', async () => {
   const url = await ownDatabase()
   const dev = flowfabric.start(url, 'dev', '--port', '0', '--json')
   expect(await dev.next()).toMatchObject({ kind: 'started', tasks: ['order', 'build', 'test', 'deploy', 'alert'] })
@@ -149,7 +149,7 @@ test('dev without a file runs the demo: within moments an order is done', async 
   expect(seen).toContain('acquired')
   const { code, stderr } = await dev.interrupt()
   expect(code).toBe(0)
-  // A fifth of its payments fail, and it may be interrupted in the middle of a run.
+  // A fifth of its payments fail, and the demo may be interrupted in the middle of a run.
   for (const line of stderr
     .trim()
     .split('\n')
@@ -177,7 +177,7 @@ test('the command that the demo suggests completes as it is printed', async () =
   expect(await dev.interrupt()).toMatchObject({ code: 0 })
 })
 
-test('a file that cannot be run is refused before a database is made', async () => {
+test('a file that cannot be run is refused before a database is created', async () => {
   const folder = await ownFolder()
   const url = `file:${join(folder, 'database')}`
   const written = async (name: string, text: string): Promise<string> => {
@@ -199,7 +199,7 @@ test('a file that cannot be run is refused before a database is made', async () 
   }
 })
 
-test('an API key is made, listed and revoked; it is shown once', async () => {
+test('an API key is created, listed and revoked; it is shown once', async () => {
   const cli = await typing()
   const made = await cli.type(
     'api-key',

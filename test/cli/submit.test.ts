@@ -1,4 +1,4 @@
-// The command submit: what it takes, and what it tells of the execution and its end.
+// The command submit: its arguments, and its output about the execution and its end.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { jsonCodec } from '../../src/model/codec.ts'
 import { makeFolder } from '../support/temporary-folder.ts'
 import { interruptible, typing } from './typed.ts'
 
-test('submit prints the id alone into a pipe, and accepts what was asked for', async () => {
+test('submit prints only the id into a pipe, and accepts every option', async () => {
   const cli = await typing()
   const words = `submit greet {"name":"ada"} --lane mail --priority 7 --tag a=b --tag c=d --key once --attempts 3
     --task-version v2 --capability gpu --delay 1h`
@@ -29,7 +29,7 @@ test('submit prints the id alone into a pipe, and accepts what was asked for', a
   })
 })
 
-test('the input comes as it is typed, from standard input or from a file', async () => {
+test('the input is an argument, standard input or a file', async () => {
   const cli = await typing()
   const path = join(await makeFolder('flowfabric-cli-', { inMemory: true }), 'input.json')
   await writeFile(path, '{"from":"file"}')
@@ -47,7 +47,7 @@ test('the input comes as it is typed, from standard input or from a file', async
   expect(inputs).toEqual([{ from: 'argument' }, { from: 'stdin' }, { from: 'file' }, null])
 })
 
-test('the same key twice is the same execution, and a screen says so', async () => {
+test('the same key twice is the same execution, and a screen reports it', async () => {
   const cli = await typing()
   const first = await cli.typeWith({ columns: 100 }, 'submit', 'k', '1', '--key', 'x')
   const second = await cli.typeWith({ columns: 100 }, 'submit', 'k', '1', '--key', 'x')
@@ -57,7 +57,7 @@ test('the same key twice is the same execution, and a screen says so', async () 
   expect(other.code).toBe(1)
 })
 
-test('submit of a kind that no worker knows is accepted with a warning that names the nearest kind', async () => {
+test('submit of a kind that no worker serves is accepted with a warning that names the nearest kind', async () => {
   const cli = await typing()
   const fulfil = task('fulfil', { retry: { attempts: 4 }, lane: 'mail' }, () => 'done')
   const worker = new Worker({ tasks: [fulfil], handleSignals: false }, { engine: cli.engine, codec: jsonCodec })
@@ -76,7 +76,7 @@ test('submit of a kind that no worker knows is accepted with a warning that name
   } finally {
     await worker.stop()
   }
-  // The task stays registered, so its worker may come back.
+  // The task stays registered, so its worker may return.
   expect(await cli.type('submit', 'fulfil')).toMatchObject({ code: 0, err: '' })
 })
 
@@ -93,7 +93,7 @@ test('submit --wait prints the result, and ends with 1 when there is none', asyn
     expect(await cli.json('submit', 'double', '4', '--wait', '1m')).toMatchObject({ kind: 'completed', result: 8 })
     const failed = await cli.type('submit', 'fails', '--wait')
     expect(failed).toMatchObject({ code: 1, out: '' })
-    // What others wrote does not colour the terminal.
+    // Text of others does not colour the terminal.
     expect(failed.err).toMatch(/failed: .*no \\u\{1b\}\[31mred/)
     const asJson = await cli.type('submit', 'fails', '--wait', '--json')
     expect(JSON.parse(asJson.out)).toMatchObject({ kind: 'failed', error: { message: 'no \u001b[31mred' } })
@@ -102,14 +102,14 @@ test('submit --wait prints the result, and ends with 1 when there is none', asyn
   }
 })
 
-test('submit --wait gives up in time, and says that it goes on', async () => {
+test('submit --wait gives up at its timeout, and says that the execution continues', async () => {
   const cli = await typing()
   const { code, out, err } = await cli.type('submit', 'nobody', '--wait', '20ms')
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(/has not ended, it is waiting; `flowfabric show/)
 })
 
-test('submit --watch tells what happens, then the result', async () => {
+test('submit --watch prints the events, then the result', async () => {
   const cli = await typing()
   const hello = task('hello', async (ctx) => ctx.step('say', () => 'hello'))
   const worker = new Worker({ tasks: [hello], handleSignals: false }, { engine: cli.engine, codec: jsonCodec })

@@ -13,25 +13,25 @@ export interface Typed {
 }
 
 export interface TypeOptions {
-  /** As on a screen so wide, instead of into a pipe. */
+  /** As on a screen of this width, instead of into a pipe. */
   readonly columns?: number
   readonly stdin?: string
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
-  /** Hears all that has been written so far, to either stream, whenever there is more. */
+  /** Receives all output so far, of both streams, whenever there is more. */
   readonly onWritten?: (text: string) => void
 }
 
 export interface Typing extends Fixture {
   type(...argv: string[]): Promise<Typed>
   typeWith(options: TypeOptions, ...argv: string[]): Promise<Typed>
-  /** What it printed, as JSON; it must have ended in 0. */
+  /** The output of a command that ended with 0, parsed as JSON. */
   json<T>(...argv: string[]): Promise<T>
 }
 
 export async function typing(): Promise<Typing> {
   const fixture = await setup()
-  // Commands close what they opened; the test's database stays.
+  // Commands close their connections; the test's database stays open.
   const connect = async (): Promise<FlowFabric> =>
     ({ engine: fixture.engine, health: healthOf(fixture.sql), close: async () => {} }) as unknown as FlowFabric
   const typeWith = (options: TypeOptions, ...argv: string[]): Promise<Typed> => typed(argv, { connect }, options)
@@ -47,7 +47,7 @@ export async function typing(): Promise<Typing> {
   }
 }
 
-/** Without a database, unless the surroundings have one. */
+/** Without a database, unless the environment names one. */
 export async function typed(
   argv: readonly string[],
   around: Partial<CliProcess> = {},
@@ -82,7 +82,7 @@ export async function typed(
   return { code, out, err }
 }
 
-/** Ends what would go on, with the test. */
+/** Ends commands that would continue, with the test. */
 export function interruptible(): AbortController {
   const controller = new AbortController()
   onTestFinished(() => controller.abort())

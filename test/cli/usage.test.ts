@@ -13,7 +13,7 @@ test('openapi prints the document that the server serves', async () => {
   expect(JSON.parse(out)).toMatchObject({ openapi: expect.stringMatching(/^3\.1/), paths: { '/v1/executions': {} } })
 })
 
-test('without a command it shows its help, and was used wrongly', async () => {
+test('without a command it shows its help, and ends as wrong usage', async () => {
   const { code, out, err } = await typed([])
   expect(code).toBe(2)
   expect(out).toBe('')
@@ -27,7 +27,7 @@ test.each([
   [['help', 'submit']],
   [['flow', 'show', '--help']],
   [['schedule', 'put', '--help']],
-])('%j tells how it is used', async (argv) => {
+])('%j prints its usage', async (argv) => {
   const { code, out, err } = await typed(argv)
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(out).toMatch(/^Usage: flowfabric/)
@@ -162,7 +162,7 @@ test('an error in JSON is one object on standard error, with the code of the tab
   })
 })
 
-test('the stack is for --debug alone', async () => {
+test('only --debug prints the stack', async () => {
   const { type } = await typing()
   expect((await type('show', foreign)).err).not.toContain('    at ')
   expect((await type('show', foreign, '--debug')).err).toContain('    at ')
@@ -176,7 +176,7 @@ test('a sentence is broken between words on a narrow screen, and its own lines s
   expect(wrong.err.split('\n')[0]).toBe('error: the input is "{bad"; it must be JSON,')
 })
 
-test('a server that is not there is told with what to look at', async () => {
+test('the error for an unreachable server says what to check', async () => {
   const { code, err } = await typed(['list', '--url', 'http://127.0.0.1:1'])
   expect(code).toBe(1)
   expect(err).toMatch(
@@ -184,7 +184,7 @@ test('a server that is not there is told with what to look at', async () => {
   )
 })
 
-test('a directory without a database is not made by looking into it', async () => {
+test('a directory without a database is not created by a command that reads', async () => {
   const { code, err } = await typed(['list', '--url', 'file:/no/such/place'])
   expect(code).toBe(1)
   expect(err).toContain('there is no database in /no/such/place')

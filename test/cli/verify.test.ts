@@ -88,7 +88,7 @@ test('verify ends with 1 and names the step when a recorded step was replaced, a
   expect(missing.stdout).toContain('exports no task "order"')
 })
 
-test('files that hold no recorded run, and executions that do not exist, are refused', async () => {
+test('files without a recorded run, and unknown executions, are refused', async () => {
   const cli = await typing()
   const folder = await ownFolder()
   await writeFile(join(folder, 'bad.json'), '{"format":"other"}')

@@ -4,13 +4,13 @@ import { expect, onTestFinished, test } from 'vitest'
 import { FileWatch } from '../../src/cli/watch-files.ts'
 import { makeFolder } from '../support/temporary-folder.ts'
 
-// What changed before it was watched is of no interest.
+// Changes before the watch are ignored.
 const never = Infinity
 
 interface Watching {
   readonly folder: string
   readonly watch: FileWatch
-  /** Resolves when a change is told. */
+  /** Resolves when a change is reported. */
   changed(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ async function watching(): Promise<Watching> {
   return { folder, watch, changed: () => new Promise((resolve) => (tell = resolve)) }
 }
 
-test('a file that is written, replaced, removed or made again is told of', async () => {
+test('a file that is written, replaced, removed or created again is reported', async () => {
   const { folder, watch, changed } = await watching()
   const file = join(folder, 'tasks.ts')
   await writeFile(file, '1')
@@ -42,7 +42,7 @@ test('a file that is written, replaced, removed or made again is told of', async
   }
 })
 
-test('what is not there is told of when it comes, also by another extension, or its folder', async () => {
+test('a missing file is reported when it appears, also with another extension or with its folder', async () => {
   const { folder, watch, changed } = await watching()
   const wanted = join(folder, 'lib/deep/part.js')
   watch.watch([wanted], never)
@@ -59,7 +59,7 @@ test('what is not there is told of when it comes, also by another extension, or 
   await third
 })
 
-test('other files of the folder are not told of', async () => {
+test('other files of the folder are not reported', async () => {
   const { folder, watch, changed } = await watching()
   const file = join(folder, 'tasks.ts')
   watch.watch([file], never)
@@ -77,7 +77,7 @@ test('other files of the folder are not told of', async () => {
   await counted
 })
 
-test('what changed, or came to be, between a load and the watch is told of once', async () => {
+test('a file that was changed or created between a load and the watch is reported once', async () => {
   const { folder, watch, changed } = await watching()
   const [file, wanted] = [join(folder, 'tasks.ts'), join(folder, 'lib/part.js')]
   await writeFile(file, '1')
@@ -105,7 +105,7 @@ test('what changed, or came to be, between a load and the watch is told of once'
   expect(count).toBe(2)
 })
 
-/** Longer than it takes for a change to be told. */
+/** Longer than the report of a change takes. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 150))
 }

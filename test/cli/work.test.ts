@@ -17,7 +17,7 @@ async function submitted(cli: Typing, ...argv: string[]): Promise<ExecutionId> {
   return executionId
 }
 
-test('list gives pages, filters, all of them, and lines for a program', async () => {
+test('list has pages, filters, an option for all, and lines for a program', async () => {
   const cli = await typing()
   for (const kind of ['a', 'b', 'c']) await cli.type('submit', kind, '--tag', `letter=${kind}`)
   type Page = { executions: Execution[]; nextCursor: string | null }
@@ -50,7 +50,7 @@ test('list gives pages, filters, all of them, and lines for a program', async ()
   expect((await cli.typeWith({ columns: 100 }, 'list', '--kind', 'z')).err).toBe('No executions match.\n')
 })
 
-test('a list on a narrow screen keeps its ids whole and drops what does not fit', async () => {
+test('a list on a narrow screen keeps its ids whole and drops columns that do not fit', async () => {
   const cli = await typing()
   const id = await submitted(cli, 'k')
   const { out } = await cli.typeWith({ columns: 60 }, 'list')
@@ -67,7 +67,7 @@ test('a namespace is a boundary at the command line, too', async () => {
   expect((await cli.type('show', id, '--namespace', 'shop')).code).toBe(0)
 })
 
-test('show tells why, what it did and what happened, on a screen and as JSON', async () => {
+test('show prints the reason, the steps and the events, on a screen and as JSON', async () => {
   const cli = await typing()
   const onboard = task('onboard', async (ctx, { email }: { email: string }) => {
     await ctx.step('create account', () => `account of ${email}`)
@@ -122,7 +122,7 @@ test('approve answers by the execution or by the waitpoint, once, and may refuse
   expect(late.err).toContain('has no open waitpoint')
 })
 
-test('approve asks which, where an execution has several waitpoints', async () => {
+test('approve lists the waitpoints when an execution has several', async () => {
   const cli = await typing()
   const id = await submitted(cli, 'k')
   const fence = await claimed(cli.engine, id)
@@ -133,7 +133,7 @@ test('approve asks which, where an execution has several waitpoints', async () =
   expect((await cli.type('approve', id, '--waitpoint', 'legal')).out).toContain('it is stored until')
 })
 
-test('show tells of each signal what it was and what it did', async () => {
+test('show prints the content and the effect of each signal', async () => {
   const cli = await typing()
   const fence = fenceOf(await held(cli.engine))
   const condition = { kind: 'signal', waitpoint: 'door', name: 'ready' } as const
@@ -165,7 +165,7 @@ test('signal prints a hint when the execution waits for another name', async () 
   })
 })
 
-test('signal speaks by name, or by the token of a waitpoint', async () => {
+test('signal sends by name, or by the token of a waitpoint', async () => {
   const cli = await typing()
   const id = await submitted(cli, 'k')
   expect((await cli.type('signal', id, 'hello', '{"a":1}')).out).toBe(
@@ -182,7 +182,7 @@ test('signal speaks by name, or by the token of a waitpoint', async () => {
   })
 })
 
-test('cancel, replay and resume take many ids, also from a pipe, and a refusal holds up none', async () => {
+test('cancel, replay and resume take many ids, also from a pipe, and a refusal stops none of the others', async () => {
   const cli = await typing()
   const ids = [await submitted(cli, 'k'), await submitted(cli, 'k'), await submitted(cli, 'k')]
   const gone = '{fp:1}:0190b6d2-0000-7000-8000-000000000000'
@@ -204,7 +204,7 @@ test('cancel, replay and resume take many ids, also from a pipe, and a refusal h
   expect(resumed.err).toContain('refused: ')
 })
 
-test('watch tells of one execution until it has ended', async () => {
+test('watch follows one execution until it has ended', async () => {
   const cli = await typing()
   const id = await submitted(cli, 'k')
   const watched = cli.typeWith({ signal: interruptible().signal }, 'watch', id, '--json')
@@ -227,7 +227,7 @@ test('watch tells of one execution until it has ended', async () => {
   ).toEqual(['acquired', 'ended'])
 })
 
-test('watch of one execution subscribes to that one alone, and to nothing when it has ended', async () => {
+test('watch of one execution subscribes to that one only, and to nothing when it has ended', async () => {
   const cli = await typing()
   const id = await submitted(cli, 'k')
   const asked: unknown[] = []
@@ -249,7 +249,7 @@ test('watch of one execution subscribes to that one alone, and to nothing when i
   expect(asked).toHaveLength(1)
 })
 
-test('watch of what was replayed goes on behind the endings before that', async () => {
+test('watch of a replayed execution continues after its earlier endings', async () => {
   const cli = await typing()
   const id = await submitted(cli, 'k')
   await cli.type('cancel', id)
@@ -270,7 +270,7 @@ test('watch of what was replayed goes on behind the endings before that', async 
   expect({ code, kinds }).toEqual({ code: 0, kinds: ['ended', 'replayed', 'ended'] })
 })
 
-test('watch tells of all until it is interrupted, and then ends with 0', async () => {
+test('watch follows all executions until it is interrupted, and then ends with 0', async () => {
   const cli = await typing()
   const controller = interruptible()
   const onWritten = (text: string): void => {

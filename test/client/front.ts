@@ -1,11 +1,12 @@
-// A server whose way back the test decides on: answers pass, are lost after the work was done, or come from somebody else.
+// A server in front of which the test decides the fate of each answer: it passes, is lost after the work was done, or
+// comes from elsewhere.
 import { onTestFinished } from 'vitest'
 import { openClient, type OpenClient, type OpenClientOptions } from '../../src/client/open.ts'
 import { createApp, type App, type AppOptions } from '../../src/server/app.ts'
 import { listenWith } from '../support/serve-http.ts'
 import { setup, type Fixture } from '../support/setup.ts'
 
-/** What becomes of a request: of one that is lost nobody hears the answer. */
+/** Handles one request. When it returns `lost`, the client receives no answer. */
 type Fate = (request: Request, pass: (app?: App) => Promise<Response>) => Promise<Response | Lost>
 
 const lost = Symbol('lost')
@@ -16,11 +17,11 @@ export interface Front extends Fixture {
   readonly database: string
   /** The URL of the server. */
   readonly url: string
-  /** Of the client. */
+  /** The client of that server. */
   readonly client: OpenClient
   readonly app: App
   readonly anotherApp: () => App
-  /** Of the next requests, in their order. */
+  /** The fates of the next requests, in order. */
   readonly next: Fate[]
   /** Method and path of all requests, and their ids. */
   readonly asked: { readonly what: string; readonly requestId: string | null }[]
@@ -60,7 +61,7 @@ export async function front(
   return { ...rest, database: rest.url, engine: client.engine, url, client, app: apps[0]!, anotherApp, next, asked }
 }
 
-/** The server does it, and nobody hears of that. */
+/** The server does the work, and its answer is lost. */
 export const lostAnswer: Fate = async (_, pass) => {
   await (await pass()).text()
   return lost

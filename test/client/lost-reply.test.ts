@@ -5,7 +5,7 @@ import { badGateway, front, lostAnswer } from './front.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 
-test('a create whose answer was lost is sent again with the same request id, and answers as the first did', async () => {
+test('a create whose answer was lost is sent again with the same request id, and returns the first answer', async () => {
   const { engine, sql, next, asked } = await front()
   next.push(lostAnswer)
   expect(await engine.executions.create({ kind: 'a' })).toMatchObject({ kind: 'created' })
@@ -22,7 +22,7 @@ test('a create that goes to another server the second time finds its own id ther
   expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
 })
 
-test('a create of an id that the caller chose is a duplicate when somebody else came first', async () => {
+test('a create of an id that the caller chose is a duplicate when another client created it before', async () => {
   const { engine } = await front()
   const { executionId } = await engine.executions.create({ kind: 'a' })
   expect(await engine.executions.create({ executionId, kind: 'a' })).toMatchObject({ kind: 'duplicate', executionId })
@@ -42,7 +42,7 @@ test('flows and their members are found again too, by ids that were minted befor
   expect(await engine.flows.submitGraph(graph)).toMatchObject({ kind: 'submitted' })
 })
 
-test('what a holder says is sent again, and answered as the first was', async () => {
+test('the requests of a holder are sent again, and return the first answer', async () => {
   const { engine, next, sql } = await front()
   await engine.executions.create({ kind: 'a' })
   const { claims } = await engine.executions.claim(worker)
@@ -53,7 +53,7 @@ test('what a holder says is sent again, and answered as the first was', async ()
   expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
 })
 
-test('a claim whose answer was lost is not sent again; a renewal tells what it took', async () => {
+test('a claim whose answer was lost is not sent again; a renewal reports its leases', async () => {
   const { engine, next, asked } = await front()
   const { executionId } = await engine.executions.create({ kind: 'a' })
   asked.length = 0
@@ -76,7 +76,7 @@ test('a signal is sent again only when it has a key, and counts once', async () 
   expect((await engine.signals.list(executionId)).signals).toHaveLength(2)
 })
 
-test('of a set whose answer was lost, every item hears of it in its place', async () => {
+test('when the answer to a set is lost, every item gets its error at its position', async () => {
   const { engine, next } = await front({ patienceMs: 0 })
   const { executionId } = await engine.executions.create({ kind: 'a' })
   next.push(lostAnswer)
@@ -90,7 +90,7 @@ test('of a set whose answer was lost, every item hears of it in its place', asyn
   ])
 })
 
-test('what was certainly not done is sent again whatever it is: the server is about to stop, or asks for patience', async () => {
+test('a request that certainly had no effect is always sent again: the server is about to stop, or requests a pause', async () => {
   const { engine, next, asked } = await front()
   const problem = (status: number, code: string) => async () =>
     Response.json(
@@ -102,7 +102,7 @@ test('what was certainly not done is sent again whatever it is: the server is ab
   expect(asked).toHaveLength(3)
 })
 
-test('whoever is asked for more patience than there is hears why at once', async () => {
+test('a call whose requested pause exceeds its patience fails at once, and the error says why', async () => {
   const { engine, next } = await front({ patienceMs: 2000 })
   next.push(async () =>
     Response.json(
@@ -114,7 +114,7 @@ test('whoever is asked for more patience than there is hears why at once', async
   expect(error.details).toEqual({ retryAfterMs: 60_000 })
 })
 
-test('a revoke, a resume and a replay are sent again, to any server, and answer as the first did', async () => {
+test('a revoke, a resume and a replay are sent again, to any server, and return the first answer', async () => {
   const { engine, next, anotherApp, sql } = await front()
   const other = anotherApp()
   const loseFirst = (): void => void next.push(lostAnswer, (_, pass) => pass(other))

@@ -1,5 +1,5 @@
-// Replies that are lost, between a client and two servers that share nothing but the database: what is sent again goes to the
-// other one, which has not heard of the first, and is answered as the first was.
+// Lost replies between a client and two servers that share only the database: a request is sent again to the other server,
+// which does not know the first one, and returns the first answer.
 import { onTestFinished, expect, test } from 'vitest'
 import type { CreateRequest } from '../../src/engine/execution/create-request.ts'
 import { createApp, type App } from '../../src/server/app.ts'
@@ -8,7 +8,7 @@ import { rows } from '../support/raw.ts'
 import { front, lostAnswer, type Front } from './front.ts'
 
 interface Pair extends Front {
-  /** The reply to the next request is lost; the one after goes to the other server. */
+  /** Loses the reply to the next request; the one after goes to the other server. */
   readonly loseNext: () => void
 }
 
@@ -62,7 +62,7 @@ test('a child with a key is created, once', async () => {
   expect(await served.engine.executions.create(child)).toMatchObject({ kind: 'duplicate', executionId })
 })
 
-test('of a set each item is answered as the first send would have been: created, duplicate or refused', async () => {
+test('each item of a set is answered as it would have been the first time: created, duplicate or refused', async () => {
   const served = await pair()
   const { engine, loseNext } = served
   const { executionId } = await engine.executions.create({ kind: 'a', idempotencyKey: 'old' })
@@ -99,7 +99,7 @@ test('a graph is submitted once, with the members of the first send', async () =
   expect(await served.engine.flows.submitGraph({ ...graph, flowId })).toMatchObject({ kind: 'duplicate', members })
 })
 
-test('a flow, its members and its edges are made once', async () => {
+test('a flow, its members and its edges are created once', async () => {
   const served = await pair()
   const { engine, loseNext } = served
   loseNext()
@@ -109,7 +109,7 @@ test('a flow, its members and its edges are made once', async () => {
   const first = await engine.flows.addMember({ flowId, name: 'a', execution: { kind: 'a', idempotencyKey: 'k' } })
   expect(first).toMatchObject({ kind: 'added', memberCount: 1 })
   const second = await engine.flows.addMember({ flowId, name: 'b', execution: { kind: 'a' } })
-  // An edge has no id of its own before it is there: the same server knows that it made it, another that it exists.
+  // An edge has no id of its own before it exists: the same server knows that it created it, another that it exists.
   const edge = { flowId, upstream: first.executionId, downstream: second.executionId }
   served.next.push(lostAnswer)
   expect(await engine.flows.connect(edge)).toMatchObject({ kind: 'connected' })
@@ -118,7 +118,7 @@ test('a flow, its members and its edges are made once', async () => {
   expect(await countOf(served, 'ff_edge')).toBe(1)
 })
 
-test('a schedule that is put again is as it was put; on the same server it hears that it was created', async () => {
+test('a repeated put of a schedule returns it unchanged; on the same server it returns created', async () => {
   const served = await pair()
   const schedule = { scheduleId: 's', kind: 'a', every: '1h' } as const
   served.next.push(lostAnswer)
@@ -138,7 +138,7 @@ test('a trigger whose answer was lost is not sent again: it may have fired', asy
   expect(await countOf(served, 'ff_exec_core')).toBe(1)
 })
 
-test('many creates through replies that are lost by chance are each there once, and each was created', async () => {
+test('many creates through replies that are lost at random each exist once, and each returned created', async () => {
   const served = await pair()
   const { engine, next } = served
   let seed = 7

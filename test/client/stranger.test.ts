@@ -1,4 +1,4 @@
-// Whoever answers in place of the server: proxies, other servers, other versions, nobody.
+// Answers that do not come from the server: of proxies, other servers, other versions, or none.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ async function nobodysPort(): Promise<number> {
   return port
 }
 
-test('a page of a proxy is told in words, with its status, and never taken for an answer', async () => {
+test('an error page of a proxy is reported with its status, and never taken for an answer', async () => {
   const { engine, next } = await front({ patienceMs: 0 })
   next.push(badGateway)
   const error = await refusal('server_unreachable', engine.serverTime())
@@ -25,7 +25,7 @@ test('a page of a proxy is told in words, with its status, and never taken for a
   expect(error.details).toEqual({ status: 502, contentType: 'text/html' })
 })
 
-test('where nobody listens, connect says so', async () => {
+test('connect reports that no server listens', async () => {
   const port = await nobodysPort()
   const error = await refusal('server_unreachable', connect(`http://127.0.0.1:${port}`, { retryFor: 0 }))
   expect(error.message).toMatch(
@@ -35,7 +35,7 @@ test('where nobody listens, connect says so', async () => {
   )
 })
 
-test('a server that is none of ours is refused by connect, with what it said', async () => {
+test('connect refuses a server that is not FlowFabric, and quotes its answer', async () => {
   const server = createServer((_, answer) =>
     answer.writeHead(404, { 'content-type': 'text/html' }).end('<b>Nothing here</b>'),
   )
@@ -56,7 +56,7 @@ test.each([
   expect(error.message).not.toContain('secret')
 })
 
-test('a wrong key is told by connect, and never shown', async () => {
+test('connect reports a wrong key, and never shows it', async () => {
   const authenticate = async (key: string) => (key === 'right' ? openIdentity : null)
   const { url } = await front({ token: 'right' }, { authenticate })
   const error = await refusal('unauthenticated', connect(url, { token: 'wrong-key' }))
@@ -68,7 +68,7 @@ test('a wrong key is told by connect, and never shown', async () => {
   await ff.close()
 })
 
-test('a server of another version: what it does not know, and what it says that is not known here', async () => {
+test('a server of another version: an operation that it does not know, and an answer that the client does not know', async () => {
   const { engine, next } = await front()
   const problem = (code: string, status: number) => async () =>
     Response.json(
@@ -89,7 +89,7 @@ test.each([
   ['no JSON', '{"serverTime": 1', /no JSON/],
   ['no object', '[1]', /no object/],
   ['without its field', '{"time":1}', /no serverTime/],
-])('an answer that is damaged is an error with what came: %s', async (_, text, message) => {
+])('an answer that is damaged is an error that quotes it: %s', async (_, text, message) => {
   const { engine, next } = await front()
   next.push(async () => new Response(text, { headers: { 'content-type': 'application/json' } }))
   const error = await refusal('internal_error', engine.serverTime())
@@ -106,7 +106,7 @@ test('an answer with fewer items than were sent refuses all of them', async () =
   )
 })
 
-test('an answer that breaks off is sent for again', async () => {
+test('a request whose answer breaks off is sent again', async () => {
   const { engine, next, asked } = await front()
   next.push(async () => {
     const body = new ReadableStream<Uint8Array>({
@@ -121,7 +121,7 @@ test('an answer that breaks off is sent for again', async () => {
   expect(asked).toHaveLength(2)
 })
 
-test('a server that does not answer in time is unreachable; what waits is given its time besides', async () => {
+test('a server that does not answer before the timeout is unreachable; a waiting call has its wait in addition', async () => {
   const { engine, next } = await front({ timeoutMs: 100, patienceMs: 0 })
   const never = () => new Promise<Response>(() => {})
   next.push(never)
@@ -131,7 +131,7 @@ test('a server that does not answer in time is unreachable; what waits is given 
   expect(await engine.executions.claim({ ...worker, wait: 300 })).toEqual({ claims: [], more: false })
 })
 
-test('a name that cannot stand in a path, and a value that JSON cannot hold, are refused before they are sent', async () => {
+test('a name that is invalid in a path, and a value that JSON cannot hold, are refused before they are sent', async () => {
   const { engine, asked } = await front()
   await refusal('invalid_input', engine.schedules.describe({ scheduleId: '..' }))
   await refusal('invalid_input', engine.schedules.describe({ scheduleId: '\ud800' }))

@@ -25,7 +25,7 @@ async function take(subscription: Subscription, count: number): Promise<unknown[
   return taken
 }
 
-/** A server that can be stopped, by its own will or without it, and started again on its port. */
+/** A server that can be stopped or killed, and started again on its port. */
 async function restartable(engine: Engine) {
   const begin = async (port: number): Promise<{ readonly app: App; readonly listening: Listening }> => {
     const app = createApp(engine, { authenticate: null })
@@ -37,7 +37,7 @@ async function restartable(engine: Engine) {
     const { app, listening } = running
     if (isGraceful) {
       app.stop()
-      // Its last words are on their way.
+      // Its last answers are on their way.
       await new Promise((resolve) => setImmediate(resolve))
     }
     await listening.close()
@@ -50,7 +50,7 @@ async function restartable(engine: Engine) {
 test.each([
   ['stops and says so', true],
   ['is cut off', false],
-])('a subscription goes on where it was when the server %s, without loss or repeat', async (_, isGraceful) => {
+])('a subscription continues at its position when the server %s, without loss or repeat', async (_, isGraceful) => {
   const { engine: local } = await setup()
   const server = await restartable(local)
   const client = await openClient(server.url)
@@ -67,7 +67,7 @@ test.each([
   expect(await subscription.return()).toEqual({ done: true, value: undefined })
 })
 
-test('what was given as `after` is heard again from there, and the cursor goes with what was taken', async () => {
+test('a new subscription starts at `after`, and the cursor moves with the events that were taken', async () => {
   const { engine } = await front()
   const subscription = await engine.events.subscribe({ kinds: ['ended'] })
   const before = subscription.cursor
@@ -80,7 +80,7 @@ test('what was given as `after` is heard again from there, and the cursor goes w
   await Promise.all([subscription.return(), again.return(), all.return()])
 })
 
-test('a subscription ends by its signal, by the end of its loop, and gives what it is refused', async () => {
+test('a subscription ends with its signal or its loop, and throws its refusals', async () => {
   const { engine } = await front()
   const stop = new AbortController()
   const ended = await engine.events.subscribe({ signal: stop.signal })
@@ -98,7 +98,7 @@ test('a subscription ends by its signal, by the end of its loop, and gives what 
   await refusal('invalid_input', engine.events.subscribe({ kinds: ['nothing' as never] }))
 })
 
-test('a key that was taken away ends a subscription that comes back, with the reason', async () => {
+test('a revoked key ends a subscription that reconnects, with the reason', async () => {
   let isValid = true
   const authenticate = async () => (isValid ? openIdentity : null)
   const { engine, app } = await front({ token: 'key' }, { authenticate })

@@ -5,7 +5,7 @@ import { front } from './front.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 
-test('a wait that is longer than one request bears is cut into several', async () => {
+test('a wait that is longer than the limit of a request is split into several', async () => {
   const { engine, asked } = await front({ longestWaitMs: 50 })
   const { executionId } = await engine.executions.create({ kind: 'a' })
   asked.length = 0
@@ -16,7 +16,7 @@ test('a wait that is longer than one request bears is cut into several', async (
   expect(asked.length).toBeGreaterThan(1)
 })
 
-test('the wait for a flow is refused with the whole time, however it was cut; without one it goes on until the end', async () => {
+test("the error for a flow's wait names the whole timeout, however it was split; without one the wait lasts until the end", async () => {
   const { engine, asked } = await front({ longestWaitMs: 30 })
   const graph = { kind: 'g', members: [{ name: 'one', kind: 'a' }] }
   const { flowId } = await engine.flows.submitGraph(graph)
@@ -51,7 +51,7 @@ test('a signal ends each wait as it does on a database: a claim is empty, a resu
   ])
 })
 
-test('a wait that a server ends because it stops goes on with the next', async () => {
+test('a wait that a stopping server ends continues with the next one', async () => {
   const { engine, app, anotherApp, next, asked } = await front()
   const { flowId } = await engine.flows.submitGraph({ kind: 'g', members: [{ name: 'one', kind: 'a' }] })
   asked.length = 0
@@ -66,7 +66,7 @@ test('a wait that a server ends because it stops goes on with the next', async (
   expect(await ended).toMatchObject({ flowId, state: 'cancelled' })
 })
 
-test('a close refuses what comes after, ends what waits, and lets what was accepted be answered', async () => {
+test('a close refuses later calls, ends waiting ones, and lets accepted ones finish', async () => {
   const { engine, client, sql } = await front()
   const waits = engine.executions.claim({ ...worker, lanes: ['empty'], wait: '1m' })
   const created = Promise.all(Array.from({ length: 600 }, () => engine.executions.create({ kind: 'a' })))

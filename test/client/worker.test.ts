@@ -52,12 +52,12 @@ test('a cancel reaches the code that runs on the other side of a server', async 
   expect(worker.running).toBe(0)
 })
 
-test('a worker that stops gives back what it holds, and what a claim took that it never heard of', async () => {
+test('a worker that stops gives back its runs, and those of a claim whose answer it never received', async () => {
   const ff = await served()
   const idle = task('idle', async () => {})
   const worker = ff.worker({ tasks: [idle], handleSignals: false })
   await worker.start()
-  // A claim of its own instance, of which the worker knows nothing: as if its answer had been lost.
+  // A claim of its own instance that the worker does not know: as if its answer had been lost.
   const { executionId } = await ff.engine.executions.create({ kind: 'other' })
   const lost = { workerId: 'worker', workerInstanceId: worker.instanceId, lanes: ['default'], kinds: ['other'] }
   expect((await ff.engine.executions.claim(lost)).claims).toHaveLength(1)
@@ -65,7 +65,7 @@ test('a worker that stops gives back what it holds, and what a claim took that i
   expect((await ff.engine.executions.describe(executionId))?.publicState).toBe('waiting')
 })
 
-test('what needs the database itself is refused over HTTP, and says what to do', async () => {
+test('operations on the database itself are refused over HTTP, and the error says what to do', async () => {
   const ff = await served()
   const anything = task('anything', async () => {})
   const refused = async (act: () => unknown) => refusal('unsupported', (async () => act())())
@@ -75,7 +75,7 @@ test('what needs the database itself is refused over HTTP, and says what to do',
 })
 
 test.each(['migrate', 'schema', 'listenUrl', 'prepare', 'poolSize', 'signing'])(
-  'the option %s belongs to whoever opens the database',
+  'the option %s is only for a process that opens the database',
   async (field) => {
     const error = await refusal('invalid_input', connect('http://127.0.0.1:1', { [field]: 'x' }))
     expect(error.message).toContain('the server')

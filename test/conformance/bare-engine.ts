@@ -1,4 +1,4 @@
-// The same engine, with every id in what it is given cut down to the bare uuid.
+// The same engine, with every id in its arguments cut to the bare uuid.
 import type { Engine } from '../../src/engine/contract.ts'
 
 export interface BareEngine {

@@ -1,4 +1,4 @@
-// Every kind of id, given as the bare uuid: the row is found, and the answer has the full id.
+// Every kind of id, passed as the bare uuid: the row is found, and the answer has the full id.
 import { expect, test } from 'vitest'
 import { parseExecutionId } from '../../src/index.ts'
 import { fenceOf, take } from '../engine/execution/holder.ts'
@@ -7,10 +7,10 @@ import { setup } from '../support/setup.ts'
 import { bareEngine, bareOf } from './bare-engine.ts'
 import { graph } from './flow-checks.ts'
 
-test('an execution is found by its bare uuid, whatever its partition came from', async () => {
+test('an execution is found by its bare uuid, whatever determined its partition', async () => {
   const { engine } = await setup()
   const bare = bareEngine(engine).engine
-  // The key decides its partition, so that the uuid alone does not tell it.
+  // The key decides its partition, so the uuid alone does not determine it.
   const { executionId } = await engine.executions.create({ kind: 'k', idempotencyKey: 'order-1', tags: { a: 'b' } })
   expect(await bare.executions.describe(executionId)).toMatchObject({ executionId })
   expect(await engine.executions.describe(bareOf(executionId).toUpperCase())).toMatchObject({ executionId })
@@ -69,7 +69,7 @@ test('flows, members and waitpoints are found by bare uuids', async () => {
   expect(await bare.signals.deliver({ waitpointId, token: token!, name: 'n' })).toMatchObject({ executionId })
 })
 
-test('an unknown uuid is named as it was given', async () => {
+test('the error for an unknown uuid has it as given', async () => {
   const { engine } = await setup()
   const uuid = '0190a000-0000-7000-8000-0000000000aa'
   const { message, details } = await refusal('execution_not_found', engine.executions.cancel({ executionId: uuid }))
@@ -90,7 +90,7 @@ test('a condition names a child by its bare uuid', async () => {
   await expect.poll(async () => (await engine.executions.describe(parentId))?.publicState).toBe('resumable')
 })
 
-test('a new execution or flow is refused with a bare uuid, which does not say where it is stored', async () => {
+test('a new execution or flow is refused with a bare uuid, which has no partition', async () => {
   const { engine } = await setup()
   const uuid = '0190a000-0000-7000-8000-0000000000aa'
   const refusals = [

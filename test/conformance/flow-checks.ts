@@ -64,7 +64,7 @@ export const flowChecks: Readonly<Record<string, Check>> = {
   ),
 }
 
-/** An id that could be a member's. */
+/** An id that a member could have. */
 function inFlow(flowId: FlowId, executionId: ExecutionId): ExecutionId {
   return formatExecutionId(parseFlowId(flowId).partition, parseExecutionId(executionId).uuid)
 }

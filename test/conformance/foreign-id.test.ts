@@ -1,4 +1,4 @@
-// Every operation, called for another namespace than the one that the execution is in: what is foreign does not exist.
+// Every operation, called for another namespace than the execution's: foreign objects do not exist.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import { fenceOf, lastFence, take, worker } from '../engine/execution/holder.ts'
@@ -228,7 +228,7 @@ const checks: Readonly<Record<string, Check>> = {
   ...namedChecks,
 }
 
-/** What belongs to nobody, and how a caller is bound. */
+/** The operations that belong to no noun. */
 const withoutNoun = ['as', 'serverTime']
 
 /** Suspended by the engine itself, in a lane of its own, and signed by a key of its namespace. */
@@ -288,7 +288,7 @@ test.each(nouns)('%s: no operation finds anything of another namespace, or chang
 
 const madeWithId = ['executions.create', 'executions.createMany', 'flows.create', 'flows.submitGraph']
 
-/** Its failure tells of which operation it is. */
+/** The failure names the operation. */
 async function naming(operation: string, checked: Promise<void>): Promise<void> {
   try {
     await checked

@@ -1,4 +1,5 @@
-// What its caller names: workers, schedules and API keys of another namespace, which nobody else finds by their names.
+// Objects with names from the caller: workers, schedules and API keys of another namespace, which other namespaces do
+// not find by name.
 import { expect } from 'vitest'
 import type { ApiKeyCreated } from '../../src/engine/api-key/create.ts'
 import type { Engine } from '../../src/engine/contract.ts'
@@ -10,7 +11,7 @@ const theirSchedule = { scheduleId: 'their-schedule' }
 const theirWorker = { workerInstanceId: 'their-worker' }
 const hourly = { ...theirSchedule, kind: 'anything', every: '1h' } as const
 
-/** With an engine of their namespace. */
+/** Created with an engine of their namespace. */
 export async function makeNamed(engine: Engine): Promise<void> {
   await engine.workers.register({ ...worker, ...theirWorker })
   await engine.schedules.put(hourly)

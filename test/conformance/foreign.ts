@@ -1,4 +1,4 @@
-// What belongs to another namespace, and how an operation answers to it: as if it did not exist.
+// Objects of another namespace, and the answer of an operation to them: as if they did not exist.
 import { expect } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { Refused } from '../../src/engine/kernel/each-in-place.ts'
@@ -10,16 +10,16 @@ import { refusal } from '../support/refusal.ts'
 
 export interface Foreign {
   readonly executionId: ExecutionId
-  /** Its tag, parent and lane, by which it could be found. */
+  /** Its tag, parent and lane, by which a search could find it. */
   readonly parentId: ExecutionId
   readonly partition: string
-  /** The lease that it is held under, by worker-1. */
+  /** Its lease, of worker-1. */
   readonly fence: Fence
   readonly waitingId: ExecutionId
   readonly endedId: ExecutionId
-  /** One that waits for an answer: who suspended it, and everything with which it could be answered. */
+  /** A suspended execution: its holder's fence, and everything that could answer it. */
   readonly suspended: Suspended
-  /** Two members, `first` and `second`, with an edge between them; it takes more. */
+  /** Two members, `first` and `second`, with an edge between them; the flow accepts more. */
   readonly flow: SubmittedGraph
 }
 

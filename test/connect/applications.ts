@@ -1,4 +1,4 @@
-// Applications with tables and transactions of their own, on the clients that people hold.
+// Applications with their own tables and transactions, on the common database clients.
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { sql as drizzleSql } from 'drizzle-orm'
 import { CamelCasePlugin, Kysely, PostgresDialect, sql as kyselySql } from 'kysely'
@@ -13,7 +13,7 @@ export let url = ''
 export let ff: FlowFabric
 export let pool: pg.Pool
 
-/** A database for the file that calls this. The import cannot make it: modules are kept from file to file. */
+/** A database for the file that calls this. The import cannot create it: modules are kept from file to file. */
 export function prepareApplications(): void {
   beforeAll(async () => {
     const server = inject('postgres')
@@ -21,7 +21,7 @@ export function prepareApplications(): void {
     url = database.url
     ff = await connect(url)
     pool = new pg.Pool({ connectionString: url, max: 4 })
-    // `end` resolves before the server has closed the connections, and the drop of the database terminates those that are left.
+    // `end` resolves before the server has closed the connections, and the drop of the database terminates the remaining ones.
     pool.on('connect', (client) => client.on('error', () => {}))
     await pool.query('create table orders (id int primary key)')
     return async () => {
@@ -33,7 +33,7 @@ export function prepareApplications(): void {
 }
 
 interface Application {
-  /** Runs the work in a transaction, beside an insert of its own; undone when the work throws. */
+  /** Runs the work in a transaction, beside an insert of its own; rolled back when the work throws. */
   transaction<T>(order: number, work: (tx: TransactionClient) => Promise<T>): Promise<T>
 }
 

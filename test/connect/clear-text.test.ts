@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
 
-test('an API key that leaves the machine over plain HTTP is warned of, once, and never elsewhere', async () => {
+test('an API key that leaves the machine over plain HTTP causes one warning, and otherwise none', async () => {
   const warnings: Error[] = []
   const hear = (warning: Error): void => void warnings.push(warning)
   process.on('warning', hear)
   onTestFinished(() => void process.off('warning', hear))
-  // Nothing listens at any of these; the warning comes before the key is sent.
+  // No server listens at any of these; the warning comes before the key is sent.
   const quick = { timeout: 1000, retryFor: 0 }
   for (const near of ['http://127.0.0.1:1', 'http://localhost:1', 'http://[::1]:1', 'https://0.0.0.0:1']) {
     await expect(connect(near, { token: 'ff_key', ...quick })).rejects.toThrow()

@@ -1,4 +1,4 @@
-// What a close does with workers: they are stopped, and what still runs when their time is over is given back.
+// A close with workers: they are stopped, and runs that exceed their grace are given back.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
@@ -31,7 +31,7 @@ async function closeWhileOneHangs(ff: FlowFabric, options: { grace?: string } = 
   vi.useRealTimers()
 }
 
-test('what still runs is given back before the engine closes', async () => {
+test('running work is given back before the engine closes', async () => {
   const url = await emptyDatabase()
   await closeWhileOneHangs(await connect(url))
   const ff = await open(url)

@@ -1,4 +1,4 @@
-// What a close lets finish, what it ends, and what is refused after it.
+// The calls that a close lets finish, those that it ends, and those refused after it.
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
@@ -28,7 +28,7 @@ test('a second close does nothing, and every use after it is refused as closed',
   ])
 })
 
-test('a close lets what was accepted finish', async () => {
+test('a close lets accepted calls finish', async () => {
   const url = await emptyDatabase()
   const ff = await connect(url)
   const accepted = Array.from({ length: 1200 }, () => ff.engine.executions.create({ kind: 'k' }))
@@ -37,7 +37,7 @@ test('a close lets what was accepted finish', async () => {
   expect(answers.every((answer) => answer.kind === 'created')).toBe(true)
 })
 
-test('a close ends within its time, whatever waits in the database', async () => {
+test('a close ends within its timeout, whatever waits in the database', async () => {
   const url = await emptyDatabase()
   const ff = await connect(url)
   const { executionId } = await ff.engine.executions.create({ kind: 'k' })
@@ -61,7 +61,7 @@ test('a close ends within its time, whatever waits in the database', async () =>
   await Promise.all([closed, ...open])
 })
 
-test('it can be disposed of at the end of a block', async () => {
+test('the connection can be disposed at the end of a block', async () => {
   const url = await emptyDatabase()
   const ff = await connect(url)
   await ff[Symbol.asyncDispose]()

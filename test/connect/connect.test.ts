@@ -17,7 +17,7 @@ function as(url: string, username: string, password: string): string {
   return other.href
 }
 
-test('connect makes the schema and gives an engine that works', async () => {
+test('connect creates the schema and returns an engine that works', async () => {
   const ff = await open(await emptyDatabase())
   const { executionId } = await ff.engine.executions.create({ kind: 'k' })
   expect(await ff.engine.executions.describe(executionId)).toMatchObject({ kind: 'k' })
@@ -48,14 +48,14 @@ test.each([
   ['postgres://h/x?prepare=maybe', /prepare must be true or false/],
   [undefined, /undefined.*postgres:\/\//],
   [7, /7.*postgres:\/\//],
-])('a bad URL says what to write: %s', async (url, message) => {
+])('the error for a bad URL says what to write: %s', async (url, message) => {
   const error = await refusal('invalid_url', connect(url as string))
   expect(error.message).toMatch(message)
   // With its details and its cause.
   expect(inspect([error, error.details], { depth: 9 })).not.toContain('secret')
 })
 
-test('FAULT-02 a server that does not answer is unreachable, and the password is not told', async () => {
+test('FAULT-02 a server that does not answer is unreachable, and the error hides the password', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -72,14 +72,14 @@ test('a host that does not exist is unreachable', async () => {
   await refusal('database_unreachable', connect('postgres://host.invalid/x'))
 })
 
-test('a database that does not exist is told apart', async () => {
+test('an unknown database has an error of its own', async () => {
   const url = new URL(await emptyDatabase())
   url.pathname = '/no_such_database'
   const error = await refusal('database_not_found', connect(url.href))
   expect(error.message).toMatch(/no_such_database.*[Cc]reate the database/)
 })
 
-test('a wrong password is told apart, and not repeated in the message', async () => {
+test('a wrong password has an error of its own, and is not repeated in the message', async () => {
   const server = await startPostgres({ version: 18, settings: { hba_file: await passwordsNeeded() } })
   onTestFinished(() => server.stop())
   await run(server.url, `create role app login password 'right'`)
@@ -99,7 +99,7 @@ async function passwordsNeeded(): Promise<string> {
   return file
 }
 
-test('a role that may not create is told which grant it needs, and works with what is there', async () => {
+test('the error for a role that may not create names the missing grant, and the role works with an existing schema', async () => {
   const url = await emptyDatabase()
   const role = `limited_${new URL(url).pathname.slice(-8)}`
   await run(url, `create role ${role} login password 'x'`)
@@ -155,7 +155,7 @@ test.each([{ listenUrl: 'postgres://h/x' }, { prepare: true }, { poolSize: 4 }])
   },
 )
 
-test('two engines on one database see each other', async () => {
+test("two engines on one database see each other's executions", async () => {
   const url = await emptyDatabase()
   const [a, b] = await Promise.all([open(url), open(url)])
   const { executionId } = await a.engine.executions.create({ kind: 'k', lane: 'shared' })
@@ -164,7 +164,7 @@ test('two engines on one database see each other', async () => {
   expect(await a.engine.executions.result(executionId)).toMatchObject({ kind: 'cancelled' })
 })
 
-test('a database that goes away is told in our words', async () => {
+test('a database that goes away is reported with an error of FlowFabric', async () => {
   const database = await createDatabase(inject('postgres').url)
   const ff = await open(database.url)
   await database.drop()

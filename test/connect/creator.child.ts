@@ -1,4 +1,4 @@
-// Opens an embedded directory and creates one execution after another, telling each id when it is answered.
+// Opens an embedded directory and creates one execution after another, reporting each id after its answer.
 import { connect } from '../../src/connect/connect.ts'
 
 const [url = ''] = process.argv.slice(2)

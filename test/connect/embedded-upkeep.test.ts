@@ -1,4 +1,4 @@
-// Against a folder of its own: what counts is how large it grows.
+// On a folder of its own: the test measures how large it grows.
 import { randomBytes } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -22,7 +22,7 @@ async function sizeOf(directory: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0)
 }
 
-/** Two thousand executions are created, run and forgotten, with 64 MB of payload in all. */
+/** Two thousand executions are created, run and deleted, with 64 MB of payload in all. */
 async function churn(sql: Sql, after: () => Promise<void>): Promise<void> {
   const { executions } = createEngine(sql)
   const clock = new Clock(sql)
@@ -63,7 +63,7 @@ test(
 )
 
 test(
-  'it vacuums what has many dead rows, one table a run, and leaves the others alone',
+  'the upkeep vacuums tables with many dead rows, one a run, and no others',
   { timeout: patience(60_000) },
   async () => {
     const sql = await openEmbedded({ directory: null, schema: 'flowfabric' })

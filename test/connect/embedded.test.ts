@@ -1,4 +1,4 @@
-// The embedded database through `connect`: one process at a time, nothing lost by a kill, one notice.
+// The embedded database through `connect`: one process at a time, no loss by a kill, one notice.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -39,7 +39,7 @@ test('executions are kept after a close; power loss and the creation of files ar
   ])
 })
 
-test('a directory that another process has open is refused, and after a kill nothing that was answered is lost', async () => {
+test('a directory that another process has open is refused, and after a kill no acknowledged write is lost', async () => {
   const directory = await newDirectory()
   const child = startChild(new URL('./creator.child.ts', import.meta.url), { args: [`file:${directory}`] })
   const answered: ExecutionId[] = []
@@ -60,7 +60,7 @@ test('a directory that another process has open is refused, and after a kill not
   await sql.close()
 })
 
-test('a directory that cannot be made is an error of ours', async () => {
+test('a directory that cannot be created has an error of FlowFabric', async () => {
   const error = await refusal('database_error', connect('file:/dev/null/here'))
   expect(error.message).toContain('/dev/null')
 })

@@ -1,4 +1,4 @@
-// A database with nothing in it, and what is opened and run on it for the time of a test.
+// An empty database, and helpers that open and query it during a test.
 import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { connect, type ConnectOptions } from '../../src/connect/connect.ts'

@@ -3,7 +3,7 @@ import { connect } from '../../src/connect/connect.ts'
 import { mintExecutionId } from '../../src/model/id.ts'
 import { createDatabase } from '../support/database.ts'
 
-test('an execution is explained in a sentence; one that does not exist is null', async () => {
+test('explain returns a sentence for an execution, and null for an unknown one', async () => {
   const server = inject('postgres')
   const database = await createDatabase(server.url, undefined, server.template)
   onTestFinished(() => database.drop())

@@ -9,7 +9,7 @@ import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { text } from '../worker/schemas.ts'
 
-/** As `connect` gives it, on the database of the test. */
+/** The object that `connect` returns, on the database of the test. */
 async function open() {
   const { engine } = await setup()
   return {
@@ -18,7 +18,7 @@ async function open() {
   }
 }
 
-test('a flow is written down by a function, submitted whole, and awaited', async () => {
+test('a function defines a flow, which is submitted whole, and awaited', async () => {
   const ff = await open()
   const run = await ff.flow(
     (f) => {
@@ -59,7 +59,7 @@ test('members of one kind get names of their own, and edges their kinds, names a
   expect(ofAnswer!.policy).toEqual({ kind: 'quorum', k: 2, onSatisfied: 'let_run' })
 })
 
-test('members of one kind are numbered in the order in which they come, past names that are taken', async () => {
+test('members of one kind are numbered in their order, skipping names that are used', async () => {
   const names: string[] = []
   await FlowBuilder.build((f) => {
     f.add('page', 0, { name: 'page-3' })
@@ -87,7 +87,7 @@ test('a flow is cancelled through its handle', async () => {
   expect(await run.wait()).toMatchObject({ state: 'cancelled', cancellation: { reason: 'enough' } })
 })
 
-test('the same flow id with the same graph answers with the flow that is there', async () => {
+test('the same flow id with the same graph returns the existing flow', async () => {
   const ff = await open()
   const flowId = mintFlowId()
   const build = (f: FlowBuilder): void => void f.after(f.add('a'), f.add('b'))
@@ -101,7 +101,7 @@ test('the same flow id with the same graph answers with the flow that is there',
   )
 })
 
-test('inputs go through the codec that is given', async () => {
+test('inputs are encoded with the given codec', async () => {
   const ff = await open()
   const codec: Codec = {
     encode: (value) => ({ bytes: Buffer.from(`<${String(value)}>`), encoding: 'angle' }),
@@ -112,7 +112,7 @@ test('inputs go through the codec that is given', async () => {
   expect([Buffer.from(payload!).toString(), payloadEncoding]).toEqual(['<x>', 'angle'])
 })
 
-test('what cannot be a graph is refused before anything is sent', async () => {
+test('an invalid graph is refused before anything is sent', async () => {
   const ff = await open()
   let kept: FlowBuilder | undefined
   let stranger: MemberRef | undefined
@@ -160,7 +160,7 @@ test('what cannot be a graph is refused before anything is sent', async () => {
   expect((await ff.engine.flows.list()).flows).toHaveLength(1)
 })
 
-test('what one member waits for is one group: a second policy is refused where it is written, as is a bad one', async () => {
+test('the edges of one member are one group: a second policy is refused where the code sets it, and so is a bad one', async () => {
   const ff = await open()
   const twice = await refusal(
     'invalid_input',
@@ -190,7 +190,7 @@ test('what one member waits for is one group: a second policy is refused where i
   expect((await ff.engine.flows.list()).flows).toEqual([])
 })
 
-test('a builder that throws after it was given a bad input leaves nothing behind that would end the process', async () => {
+test('a builder that throws after it was given a bad input leaves no rejection that would end the process', async () => {
   const ff = await open()
   const unheard: unknown[] = []
   const hear = (reason: unknown): void => void unheard.push(reason)

@@ -1,10 +1,11 @@
-// A way to the database that can be taken away and given back: open connections are destroyed, new ones are refused.
+// A proxy to the database that a test can take away and bring back: open connections are destroyed, new ones are
+// refused.
 import type { Socket } from 'node:net'
 import { startProxy, tie } from '../support/proxy.ts'
 
 export interface OutageProxy {
   readonly url: string
-  /** Resolves when a call has found the database away. */
+  /** Resolves when a call has found the database unreachable. */
   takeAway(): Promise<void>
   giveBack(): void
 }

@@ -1,4 +1,4 @@
-// An outage is two lines, whoever notices it: workers, duties, calls of the application, a server and its clients.
+// An outage logs two lines, whatever notices it: workers, duties, calls of the application, a server and its clients.
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
 import { Outage } from '../../src/connect/outage.ts'
@@ -24,7 +24,7 @@ const back = (what: string): unknown =>
   expect.stringMatching(new RegExp(`^warn ${what} back after \\d[\\d.]* (ms|s|min)$`))
 const away = (what: string): unknown => expect.stringMatching(new RegExp(`^warn ${what} away: \\S.*[^.;]$`))
 
-test('an outage of Postgres is two lines for two workers, their duties and the calls of the application', async () => {
+test('an outage of Postgres logs two lines for two workers, their duties and the calls of the application', async () => {
   const proxy = await startOutageProxy(await emptyDatabase())
   const { logger, lines, details } = logged()
   const ff = await open(proxy.url, { logger })
@@ -58,7 +58,7 @@ test('an outage of Postgres is two lines for two workers, their duties and the c
   expect(lines).toEqual([away('database'), back('database'), away('database'), back('database')])
 })
 
-test('an outage of the server is two lines for its workers', async () => {
+test('an outage of the server logs two lines for its workers', async () => {
   const database = await open(await emptyDatabase(), { logger: false })
   const proxied = await serve({ ff: database, port: 0, logger: false })
   onTestFinished(() => proxied.stop(0).then(() => {}))
@@ -79,7 +79,7 @@ test('an outage of the server is two lines for its workers', async () => {
   expect(lines).toHaveLength(2)
 })
 
-test('an outage of the database behind a server is two lines there, and two at its clients', async () => {
+test('an outage of the database behind a server logs two lines there, and two at its clients', async () => {
   const proxy = await startOutageProxy(await emptyDatabase())
   const [there, here] = [logged(), logged()]
   const database = await open(proxy.url, { logger: there.logger })
@@ -98,7 +98,7 @@ test('an outage of the database behind a server is two lines there, and two at i
   expect([there.lines, here.lines]).toEqual([both, both])
 })
 
-test('a connection that is lost while others work is no line, nor is a late failure of the last outage', async () => {
+test('a connection that is lost while others work logs no line, and neither does a late failure of the last outage', async () => {
   const { logger, lines } = logged()
   const outage = new Outage(logger)
   const sentAt = performance.now()

@@ -57,7 +57,7 @@ test.each(['postgres', 'http'] as const)(
   },
 )
 
-test('a wait whose limit ends while Postgres is away is told so, and that nothing was changed by it', async () => {
+test('a wait whose limit ends while Postgres is away fails with that reason, and the error says that it changed nothing', async () => {
   const { proxy, ff } = await start('postgres')
   const run = await ff.submit(one)
   const waiting = refusal('database_unreachable', run.result({ timeout: '500ms' }))

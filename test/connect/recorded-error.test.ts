@@ -14,7 +14,7 @@ function recorded(thrown: unknown, codec?: Codec): RecordedError {
   return decodeError(encoded, codec)
 }
 
-/** A value that answers every question by throwing. */
+/** A value that throws at every access. */
 function unreadable(target: object): object {
   const fail = (): never => {
     throw new Error('no')
@@ -59,7 +59,7 @@ test('an aggregate keeps its parts', () => {
   })
 })
 
-test('an error of another realm is an error, and so is what only looks like one', () => {
+test('an error of another realm is an error, and so is an object in the shape of one', () => {
   expect(recorded(runInNewContext('new TypeError("elsewhere")'))).toMatchObject({
     name: 'TypeError',
     message: 'elsewhere',
@@ -80,11 +80,11 @@ test.each<[unknown, Partial<RecordedError>]>([
   [{ status: 500 }, { message: 'an object', details: { status: 500 } }],
   [[1, 2], { message: 'an array', details: [1, 2] }],
   [() => 1, { message: 'a function' }],
-])('what is no error is recorded as such: %o', (thrown, expected) => {
+])('a value that is no error is recorded as such: %o', (thrown, expected) => {
   expect(recorded(thrown)).toEqual({ name: 'NonError', ...expected })
 })
 
-test('a cause that leads back to its error ends there, and that is said', () => {
+test('a cycle of causes is cut, and the record says so', () => {
   const outer = new Error('outer')
   const inner = new Error('inner', { cause: outer })
   outer.cause = inner
@@ -94,7 +94,7 @@ test('a cause that leads back to its error ends there, and that is said', () => 
   expect(found).not.toHaveProperty('isCut')
 })
 
-test('causes are followed so far, and parts so many', () => {
+test('causes and parts are recorded up to a limit', () => {
   let deep: unknown = 'the root'
   for (let level = 0; level < 100; level += 1) deep = new Error(`level ${level}`, { cause: deep })
   let depth = 0
@@ -129,7 +129,7 @@ test('huge fields and very many of them are cut', () => {
   expect(body).toMatchObject({ message: 'large', isCut: true, details: { code: 'E', body: 'an object' } })
 })
 
-test('fields that have no JSON form are named, and functions left out', () => {
+test('fields without a JSON form are named, and functions omitted', () => {
   const cycle: Record<string, unknown> = {}
   cycle['self'] = cycle
   const found = recorded(Object.assign(new Error('odd'), { cycle, big: 1n, retry: () => 1, none: undefined }))
@@ -137,7 +137,7 @@ test('fields that have no JSON form are named, and functions left out', () => {
   expect(found.isCut).toBe(true)
 })
 
-test('whatever throws when it is looked at is recorded all the same', () => {
+test('a value that throws when it is read is still recorded', () => {
   const error = new Error('shown')
   for (const field of ['stack', 'cause', 'code', 'errors']) {
     Object.defineProperty(error, field, {
@@ -155,7 +155,7 @@ test('whatever throws when it is looked at is recorded all the same', () => {
   expect(recorded(proxy)).toMatchObject({ name: 'NonError', message: 'unreadable', isCut: true })
 })
 
-test('a codec that makes it larger gets less to say', () => {
+test('with a codec that enlarges the record, it is cut more', () => {
   const double: Codec = {
     encode: (value) => ({ bytes: Buffer.from(JSON.stringify(value), 'utf16le'), encoding: 'wide' }),
     decode: ({ bytes }) => JSON.parse(Buffer.from(bytes).toString('utf16le')) as unknown,
@@ -163,7 +163,7 @@ test('a codec that makes it larger gets less to say', () => {
   expect(recorded(new Error('x'.repeat(40_000)), double)).toMatchObject({ isCut: true })
 })
 
-test('bytes that hold something else are shown as they are', async () => {
+test('bytes of another format are shown as they are', async () => {
   expect(decodeError(jsonCodec.encode(['not ours']))).toEqual({
     name: 'NonError',
     message: 'an array',
@@ -176,7 +176,7 @@ test('bytes that hold something else are shown as they are', async () => {
   )
 })
 
-test('what fail is given, the list of attempts gives back', async () => {
+test('the list of attempts returns the error that fail received', async () => {
   const database = await createDatabase(inject('postgres').url)
   onTestFinished(() => database.drop())
   const ff = await connect(database.url)

@@ -35,14 +35,14 @@ test('a task is put with its input, described with it, and operated by its id', 
   expect(await schedules.describe('nightly')).toBeNull()
 })
 
-test('of another namespace it is named with it; without an input there is none', async () => {
+test('a schedule of another namespace is named with it; without an input it has none', async () => {
   const { schedules } = ff
   await schedules.put('nightly', { kind: 'report', every: '1h', namespace: 'n' })
   expect(await schedules.describe('nightly')).toBeNull()
   expect(await schedules.describe('nightly', { namespace: 'n' })).toMatchObject({ input: undefined })
 })
 
-test('whoever supervises fires it, and a worker that waits hears of it', async () => {
+test('any supervisor fires a schedule, and a waiting worker is notified', async () => {
   ff.supervise()
   await ff.schedules.put('tick', { kind: 'tick', lane: 'ticks', every: '1s', input: 1 })
   const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['ticks'] }

@@ -1,4 +1,4 @@
-// The schema that connect makes, checks or leaves alone, under any name.
+// The schema that connect creates, checks or ignores, under any name.
 import { expect, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
 import { refusal } from '../support/refusal.ts'
@@ -14,7 +14,7 @@ test("migrate 'check' refuses an empty database and writes nothing; after a migr
   expect(await checked.engine.executions.create({ kind: 'k' })).toMatchObject({ kind: 'created' })
 })
 
-test('migrate false does not look, and the first use tells that nothing is there', async () => {
+test('with migrate false connect sends no check, and the first use reports that the schema is missing', async () => {
   const url = await emptyDatabase()
   const ff = await open(url, { migrate: false })
   const error = await refusal('schema_missing', ff.engine.executions.create({ kind: 'k' }))
@@ -28,7 +28,7 @@ test.each(['Odd "name" with \'quotes\' and $1', 'flowfabric.ff', 'ünï', 'Flowf
     const url = await emptyDatabase()
     const { engine } = await open(url, { schema })
     const { executionId } = await engine.executions.create({ kind: 'k', tags: { a: 'b' }, idempotencyKey: 'x' })
-    // The end of the log's first block, so that a table is made under the odd name too.
+    // The end of the log's first block, so that a table is created under the odd name too.
     await run(
       url,
       `select setval(format('%I.ff_event_id', nspname), 10000000) from pg_namespace where nspname = $$${schema}$$`,
@@ -44,7 +44,7 @@ test.each(['Odd "name" with \'quotes\' and $1', 'flowfabric.ff', 'ünï', 'Flowf
   },
 )
 
-test('two schemas of one database are apart', async () => {
+test('two schemas of one database are separate', async () => {
   const url = await emptyDatabase()
   const [a, b] = [await open(url, { schema: 'a' }), await open(url, { schema: 'b' })]
   await a.engine.executions.create({ kind: 'k' })

@@ -10,7 +10,7 @@ import { refusal } from '../support/refusal.ts'
 import { listenWith } from '../support/serve-http.ts'
 import { makeFolder } from '../support/temporary-folder.ts'
 
-test('whoever is given a directory that another process serves talks to that process', async () => {
+test('a process that opens a directory which another one serves becomes a client of that one', async () => {
   const folder = await makeFolder('flowfabric-share-', { inMemory: true })
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const directory = join(folder, 'database')
@@ -30,14 +30,14 @@ test('whoever is given a directory that another process serves talks to that pro
   expect(await holder.engine.executions.describe(executionId)).toMatchObject({ kind: 'k', creator: 'local' })
   await guest.close()
 
-  // What would not be the same is refused as before.
+  // Options that would not have the same effect are refused as before.
   await refusal('directory_locked', connect(url, { share: false }))
   await refusal('directory_locked', connect(url, { schema: 'another' }))
   await holder.announce(null)
   await refusal('directory_locked', connect(url))
 })
 
-test('share is true or false, and of directories alone', async () => {
+test('share is true or false, and only for directories', async () => {
   await refusal('invalid_input', connect('memory:', { share: 'yes' as never }))
   await refusal('invalid_input', connect('postgres://nobody@127.0.0.1:1/none', { share: true }))
   await refusal('invalid_input', connect('http://127.0.0.1:1', { share: true }))
@@ -57,8 +57,8 @@ const planted = {
 test.each([
   ['names another host', {}],
   ['names this host, and a process that runs', { hostname: hostname() }],
-  ['names this host and a socket that nobody listens on', { hostname: hostname(), socket: 'lock.socket.x' }],
-])('a lock that came with a folder and %s leads nowhere, and the key is not sent', async (_, traits) => {
+  ['names this host and a socket without a listener', { hostname: hostname(), socket: 'lock.socket.x' }],
+])('a copied lock that %s is not followed, and the key is not sent', async (_, traits) => {
   const directory = await makeFolder('flowfabric-planted-', { inMemory: true })
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   let requests = 0
@@ -73,7 +73,7 @@ test.each([
   expect(requests).toBe(0)
 })
 
-test('a lock is followed to loopback alone', async () => {
+test('a lock is followed to loopback only', async () => {
   const folder = await makeFolder('flowfabric-loopback-', { inMemory: true })
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const lock = await lockDirectory(folder)

@@ -13,7 +13,7 @@ async function emptyDatabase(): Promise<string> {
   return database.url
 }
 
-test('the key that is given is the first; later starts leave what is there', async () => {
+test('the given key is the first one; later starts keep the stored keys', async () => {
   const url = await emptyDatabase()
   const first = await connect(url, { signing: { key, wrappingSecret } })
   expect(await first.engine.signingKeys.list()).toMatchObject([{ kid: 'first', isActive: true }])
@@ -29,7 +29,7 @@ test('the key that is given is the first; later starts leave what is there', asy
   expect(JSON.stringify(error)).not.toContain('another')
 })
 
-test('without one the first token makes a key, by which later starts sign and verify', async () => {
+test('without a given key the first token creates one, and later starts sign and verify with it', async () => {
   const url = await emptyDatabase()
   const first = await connect(url)
   const { waitpointId, token } = await waitingFor(first.engine, 'door')

@@ -80,7 +80,7 @@ test('a key that is invalid or lacks the scope refuses the start, and one with t
   expect(await database.engine.executions.result(executionId, { wait: '1m' })).toMatchObject({ kind: 'completed' })
 })
 
-test('a server whose database is too new refuses the start, and says what to do on the server', async () => {
+test('a server whose database is too new refuses the start, and the error says what to do on the server', async () => {
   const address = await emptyDatabase()
   const database = await open(address)
   const url = await served(database)
@@ -92,7 +92,7 @@ test('a server whose database is too new refuses the start, and says what to do 
   expect(error.message).toContain('Upgrade flowfabric on the server')
 })
 
-test('a start that was refused can be repeated, and a stop during a start leaves nothing behind', async () => {
+test('a start that was refused can be repeated, and a stop during a start leaves nothing running', async () => {
   const url = await emptyDatabase()
   await open(url)
   await run(url, tooNew)

@@ -3,7 +3,7 @@ import { connect } from '../../src/connect/connect.ts'
 import { startChild } from '../support/child.ts'
 import { emptyDatabase, open } from './empty-database.ts'
 
-test('of two workers in a process that is asked to end, the last that has stopped ends it', async () => {
+test('when a process with two workers gets a signal, the last one that has stopped ends it', async () => {
   const url = await emptyDatabase()
   await (await connect(url)).close()
   const child = startChild(new URL('../worker/two-workers.child.ts', import.meta.url), { args: [url] })

@@ -29,7 +29,7 @@ function stateOf(ff: FlowFabric, id: ExecutionId) {
 test.each([
   ['embedded', async () => 'memory:'],
   ['Postgres', newDatabase],
-])('%s: duties are done until the end, and whoever waits for work hears of what became ready', async (_, url) => {
+])('%s: duties run until the end, and waiting workers are notified of ready executions', async (_, url) => {
   const ff = await open(await url())
   const supervisor = ff.supervise()
   const { executionId } = await ff.engine.executions.create({ kind: 'k', delay: 100 })
@@ -41,13 +41,13 @@ test.each([
   await refusal('engine_closed', (async () => ff.supervise())())
 })
 
-test('what one process delays, another that supervises promotes in time', async () => {
+test('a supervisor in another process promotes a delayed execution at its time', async () => {
   const url = await newDatabase()
   const [submitting, supervising] = [await open(url), await open(url)]
-  // An hour: only the other's word can bring it sooner.
+  // An hour: only the other process's notification can promote it sooner.
   const supervisor = supervising.supervise({ intervals: { 'delayed-promoter': '1h' } })
   await expect.poll(() => supervisor.reports.has('delayed-promoter'), until).toBe(true)
-  // Until the listening connection stands, a hint is lost; then the next one helps.
+  // Until the listening connection is open, a hint is lost; then the next one helps.
   const ids: ExecutionId[] = []
   await expect
     .poll(async () => {
@@ -57,7 +57,7 @@ test('what one process delays, another that supervises promotes in time', async 
     .toBe('waiting')
 })
 
-test('it goes on after the database has lost its connections', async () => {
+test('it continues after the database has lost its connections', async () => {
   const url = await newDatabase()
   const lines: string[] = []
   const hear = (line: string): void => void lines.push(line)
@@ -75,7 +75,7 @@ test('it goes on after the database has lost its connections', async () => {
   }
 })
 
-test('endings are kept as long as is asked for', async () => {
+test('endings are kept for the configured time', async () => {
   const url = await newDatabase()
   const ff = await open(url)
   const { executionId } = await ff.engine.executions.create({ kind: 'k' })

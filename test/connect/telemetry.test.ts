@@ -71,7 +71,7 @@ test('a trace goes from the submit to the run, its steps, and on to its children
   expect(named('run inner').attributes).toMatchObject({ 'flowfabric.lane': 'default', 'flowfabric.attempt_index': 0 })
 })
 
-test('a run that waits is no error, and one that throws is', async () => {
+test('the span of a waiting run has no error, and that of one that throws has', async () => {
   const { ff, spans } = await traced()
   const waits = task('waits', { retry: { attempts: 1 } }, async (ctx) => {
     await ctx.waitFor('go')
@@ -97,7 +97,7 @@ test('the same request within another trace is the same request', async () => {
   expect(second.id).toBe(first.id)
 })
 
-test('without an SDK there are no spans, and nothing goes with an execution', async () => {
+test('without an SDK there are no spans, and an execution stores no trace', async () => {
   trace.disable()
   await using ff = await connect(await databaseUrl(), { telemetry: openTelemetry() })
   const run = await ff.submit(task('plain', () => {}))

@@ -1,4 +1,4 @@
-// A database that answers, and cannot do it now: whoever called may try again, and a worker does.
+// A database that answers, and cannot do the work now: the caller may retry, and a worker does.
 import { expect, test } from 'vitest'
 import { asConnectError } from '../../src/connect/connect-error.ts'
 import { asEngineError } from '../../src/engine/kernel/failure.ts'
@@ -7,7 +7,7 @@ import { hold } from '../support/barrier.ts'
 import { refusal } from '../support/refusal.ts'
 import { emptyDatabase, open, run } from './empty-database.ts'
 
-test('a database that has become read-only, or cancels a statement, is told as one that may do it later', async () => {
+test('a database that has become read-only, or cancels a statement, has a retryable error', async () => {
   const url = await emptyDatabase()
   const first = await open(url)
   const { executionId } = await first.engine.executions.create({ kind: 'k' })

@@ -1,4 +1,4 @@
-// An option that is undefined counts as not given, wherever something stands behind it.
+// An option that is undefined counts as not given, where it has a default.
 import { beforeAll, expect, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
 import type { FlowFabric } from '../../src/connect/flowfabric.ts'
@@ -42,7 +42,7 @@ test('of a flow, a flow within it, and their members', async () => {
   })
 })
 
-test('of a worker: the lease is as long as the database asks for, and the logger is that of the connection', async () => {
+test("of a worker: the lease lasts as long as the database's default, and the logger is that of the connection", async () => {
   const looks = task('looks', async (ctx) => {
     ctx.logger.info('heard')
     const found = await ff.engine.executions.describe(ctx.executionId)

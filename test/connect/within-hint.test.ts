@@ -1,4 +1,4 @@
-// What others hear of a transaction of the caller's, and when.
+// When other processes receive the hints of a caller's transaction.
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
@@ -6,7 +6,7 @@ import { ff, nextOrder, prepareApplications, url, withPg, worker } from './appli
 
 prepareApplications()
 
-test('whoever waits for work is woken by the commit, in this process and in others', async () => {
+test('the commit wakes waiting workers, in this process and in others', async () => {
   const other = await connect(url)
   onTestFinished(() => other.close())
   for (const [who, lane] of [
@@ -21,7 +21,7 @@ test('whoever waits for work is woken by the commit, in this process and in othe
   }
 })
 
-test('the hint is part of the transaction: it is heard at the commit, and not after a rollback', async () => {
+test('the hint is part of the transaction: it arrives at the commit, and not after a rollback', async () => {
   const listener = new pg.Client(url)
   await listener.connect()
   onTestFinished(() => listener.end())
@@ -38,7 +38,7 @@ test('the hint is part of the transaction: it is heard at the commit, and not af
   await client.query('rollback')
   await client.query('begin')
   await ff.within(client).submit({ kind: 'k', lane: 'hinted' })
-  // Answered after every notification that was sent before.
+  // Its answer comes after every notification that was sent before.
   await listener.query('select 1')
   expect(heard).toHaveLength(1)
   await client.query('commit')

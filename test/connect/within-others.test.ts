@@ -1,4 +1,4 @@
-// A transaction of the caller's beside what others do: parents, keys, locks and snapshots, and what it is refused.
+// A transaction of the caller beside those of others: parents, keys, locks and snapshots, and its refusals.
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { mintExecutionId } from '../../src/model/id.ts'
@@ -8,7 +8,7 @@ import { ff, isOrdered, nextOrder, pool, prepareApplications, url, withPg, worke
 
 prepareApplications()
 
-test('a child is submitted with its parent locked, and what a cancel owes others is met by the next sweep', async () => {
+test('a child is submitted with its parent locked, and the next run of the duty does the work that a cancel owes', async () => {
   const { executions } = ff.engine
   const { executionId: parentId } = await executions.create({ kind: 'k', lane: 'parents' })
   const { executionId } = await withPg.transaction(nextOrder(), (tx) =>
@@ -21,7 +21,7 @@ test('a child is submitted with its parent locked, and what a cancel owes others
   await expect.poll(async () => (await executions.describe(executionId))?.publicState).toBe('cancelled')
 })
 
-test('a refusal leaves the transaction as it was', async () => {
+test('a refusal leaves the transaction unchanged', async () => {
   const ended = (await ff.engine.executions.create({ kind: 'k', lane: 'refused' })).executionId
   await ff.engine.executions.cancel({ executionId: ended })
   const order = nextOrder()
@@ -39,7 +39,7 @@ test('a refusal leaves the transaction as it was', async () => {
   expect(await ff.engine.executions.describe(executionId)).not.toBeNull()
 })
 
-test('a key that another transaction is about to use is waited for, and then met', async () => {
+test('a create waits for a key that another transaction is about to use, and then returns the duplicate', async () => {
   const request = { kind: 'k', lane: 'raced', idempotencyKey: 'raced' }
   await ff.engine.executions.create({ ...request, idempotencyKey: 'first' })
   const first = new pg.Client(url)
@@ -55,7 +55,7 @@ test('a key that another transaction is about to use is waited for, and then met
   expect(await second).toMatchObject({ kind: 'duplicate', executionId: winner.executionId })
 })
 
-test('what came after the snapshot of a stricter transaction is contended, and the transaction goes on', async () => {
+test('rows from after the snapshot of a stricter transaction are contended, and the transaction can continue', async () => {
   const { executions } = ff.engine
   const { executionId } = await executions.create({ kind: 'k', lane: 'strict' })
   const client = new pg.Client(url)
@@ -73,7 +73,7 @@ test('what came after the snapshot of a stricter transaction is contended, and t
   expect(await executions.describe(own)).toMatchObject({ publicState: 'waiting' })
 })
 
-test('an execution that another holds for too long, by the settings of the transaction, is contended', async () => {
+test("an execution that another transaction locks for too long, by the settings of the caller's, is contended", async () => {
   const { executionId } = await ff.engine.executions.create({ kind: 'k', lane: 'held' })
   const held = await hold(url, 'select from flowfabric.ff_exec_core for update')
   const order = nextOrder()
@@ -85,7 +85,7 @@ test('an execution that another holds for too long, by the settings of the trans
   await held.release()
 })
 
-test('calls that are made at once go one after the other', async () => {
+test('calls that are made at once run one after the other', async () => {
   const lane = 'at-once'
   await withPg.transaction(nextOrder(), (tx) =>
     Promise.all(Array.from({ length: 20 }, (_, index) => ff.within(tx).submit({ kind: 'k', lane, priority: index }))),

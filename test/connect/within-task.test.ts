@@ -1,4 +1,4 @@
-// Tasks and values inside a transaction of the caller's.
+// Tasks and values inside a transaction of the caller.
 import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
@@ -14,7 +14,7 @@ const ship = task('ship', async (ctx, { order }: { order: number }) => {
 
 const listen = task('listen', { signals: { word: text } }, (ctx) => ctx.waitFor('word'))
 
-test('a task with its typed input, and a signal to its run, come with the commit', async () => {
+test('a task with its typed input, and a signal to its run, take effect with the commit', async () => {
   const server = inject('postgres')
   const database = await createDatabase(server.url, undefined, server.template)
   const ff = await connect(database.url)

@@ -1,4 +1,4 @@
-// Inside a transaction of the caller's, with the clients that people hold.
+// Inside a transaction of the caller, with the common database clients.
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
@@ -21,7 +21,7 @@ import {
 prepareApplications()
 
 test.each(applications)(
-  '%s: what is submitted can be claimed from the commit on, and not before',
+  '%s: a submitted execution can be claimed from the commit on, and not before',
   async (name, app) => {
     const lane = `commit-${name}`
     const order = nextOrder()
@@ -69,7 +69,7 @@ test.each(applications)('%s: a rollback leaves nothing', async (name, app) => {
 })
 
 test.each(applications)(
-  '%s: a signal wakes what waits for it, and a cancel ends, with the commit',
+  '%s: a signal wakes the execution that waits for it, and a cancel ends one, with the commit',
   async (name, app) => {
     const lane = `signal-${name}`
     const { executions } = ff.engine
@@ -96,7 +96,7 @@ test.each(applications)(
   },
 )
 
-test('another schema is used there too, and an event that finds no block has one made', async () => {
+test('another schema works there too, and an event that finds no block creates one', async () => {
   const elsewhere = await connect(url, { schema: 'other place' })
   onTestFinished(() => elsewhere.close())
   const { executionId } = await elsewhere.engine.executions.create({ kind: 'k' })
@@ -120,7 +120,7 @@ test.each([
   )
 })
 
-test('a client without a transaction, or with one that has failed, is refused with the next act', async () => {
+test('a client without a transaction, or with a failed one, is refused with the next action', async () => {
   const client = new pg.Client(url)
   await client.connect()
   onTestFinished(() => client.end())
@@ -135,7 +135,7 @@ test('a client without a transaction, or with one that has failed, is refused wi
 })
 
 test.each(['ended by its own side', 'ended by the server'] as const)(
-  'a client whose connection was %s is database_unreachable, and may be tried again with another',
+  'a client whose connection was %s is database_unreachable, and the caller may retry with another',
   async (how) => {
     const client = new pg.Client(url)
     client.on('error', () => {})

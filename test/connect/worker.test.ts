@@ -22,7 +22,7 @@ const greet = task('greet', async (ctx, { name }: { name: string }) => {
 })
 
 test.each(backends)(
-  '%s: submitted, run by a worker with its supervisor, and told by a handle',
+  '%s: submitted, run by a worker with its supervisor, and returned by a handle',
   async (backend) => {
     await using ff = await open(backend)
     const worker = ff.worker({ tasks: [greet], concurrency: 5 })
@@ -42,7 +42,7 @@ test.each(backends)(
   patience(120_000),
 )
 
-test('a close stops its workers first, and gives back what does not end', async () => {
+test('a close stops its workers first, and gives back the runs that do not end', async () => {
   const ff = await open('postgres')
   const begun: string[] = []
   const hang = task('hang', async (ctx) => {
@@ -59,11 +59,11 @@ test('a close stops its workers first, and gives back what does not end', async 
   expect(() => ff.worker({ tasks: [hang] })).toThrow('this FlowFabric is closed')
 })
 
-test('a worker whose supervisor cannot be made has not begun when its start is refused', async () => {
+test('a worker whose supervisor cannot be created has not begun when its start is refused', async () => {
   await using ff = await open('postgres')
   const worker = ff.worker({ tasks: [greet], duties: { intervals: { nothing: 1 } } })
   await refusal('invalid_input', worker.start())
-  // One that had begun would have nothing to say.
+  // A worker that had begun would log lines.
   await refusal('invalid_input', worker.start())
 })
 
