@@ -60,7 +60,7 @@ accepted as materialized (
 fresh as materialized (
   select i.*, a.now_ms, a.partition_key, a.namespace, t.due_ms, t.is_blocked,
     not t.is_blocked and coalesce(t.due_ms > a.now_ms, false) as is_delayed,
-    -- The flow that it stands for starts with it.
+    -- The flow that it represents starts with it.
     i.sub_flow_id is not null and not i.is_held as is_started,
     coalesce(i.deadline_at_ms, a.now_ms + i.deadline_ms) as deadline_due_ms
   from accepted a
@@ -156,7 +156,7 @@ owed as (
   returning execution_id
 ),
 -- end of owing
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, flow_id, execution_id, event_type, partition_key, namespace, actor, details)
   select now_ms, flow_id, ($3::uuid[])[1], 'flow_changed', partition_key, namespace, actor,
     jsonb_build_object('graphRevision', graph_revision, 'change', 'member_added')

@@ -14,7 +14,7 @@ with member as materialized (
   from flowfabric.ff_flow_member m
   join flowfabric.ff_exec_core e on e.execution_id = any (array[m.execution_id])
   where m.flow_id = any (array[$1::uuid])
-    -- Of whatever generation: it can have restarted since, and not been replayed.
+    -- In any generation: it may have restarted since, but was not replayed.
     and (e.cancellation_reason = 'flow_cancelled' or (
       select b.generation
       from flowfabric.ff_cancel_backlog b

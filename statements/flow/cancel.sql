@@ -42,7 +42,7 @@ clock as materialized (
   having count(*) >= 0
 ),
 -- end of clockAfter
--- A member that stands for a flow ends with that.
+-- A member that represents a flow ends with that flow.
 member as materialized (
   select e.*
   from marked k

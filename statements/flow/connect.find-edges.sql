@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- flow.connect.find-edges
--- src/engine/flow/connect-look.ts: findEdges
+-- src/engine/flow/connect-read.ts: findEdges
 -- 7 lines, 0 CTEs
 --
 -- parameters:

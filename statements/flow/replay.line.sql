@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- flow.replay.line
--- src/engine/flow/replay-look.ts: readLine
+-- src/engine/flow/replay-read.ts: readLine
 -- 19 lines, 1 CTE
 --
 -- parameters:

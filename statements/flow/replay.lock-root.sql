@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- flow.replay.lock-root
--- src/engine/flow/replay-look.ts: lockRoot
+-- src/engine/flow/replay-read.ts: lockRoot
 -- 6 lines, 0 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
 -- flow.replay.reach
--- src/engine/flow/replay-look.ts: readReach
+-- src/engine/flow/replay-read.ts: readReach
 -- 55 lines, 2 CTEs
 --
 -- parameters:

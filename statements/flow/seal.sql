@@ -59,7 +59,7 @@ owed as (
   returning execution_id
 ),
 -- end of owing
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, flow_id, execution_id, event_type, partition_key, namespace, actor, details)
   select now_ms, flow_id, $2, 'flow_changed', partition_key, namespace, $3,
     jsonb_build_object('graphRevision', graph_revision, 'change', 'group_sealed')

@@ -53,28 +53,28 @@
 --   $47 totals int4[]
 -- columns:
 --   graph_revision int8 or null
---   met_partition int2 or null
---   met_namespace text or null
---   met_request_hash bytea or null
+--   existing_partition int2 or null
+--   existing_namespace text or null
+--   existing_request_hash bytea or null
 --   taken_id uuid or null
 
-with met as materialized (
+with existing as materialized (
   select partition_key, namespace, request_hash, graph_revision
   from flowfabric.ff_flow_core
   where flow_id = $1
 ),
--- Where the flow is met, the ids that were given are its own.
+-- If the flow exists, the given ids are its own.
 taken as materialized (
   select e.execution_id
   from unnest($8::uuid[]) as i (execution_id)
   join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
-  where not exists (select from met)
+  where not exists (select from existing)
   limit 1
 ),
 accepted as materialized (
   select c.now_ms, $2::int2 as partition_key, $3::text as namespace, $4::text as actor
   from (select flowfabric.ff_now_ms() as now_ms offset 0) c
-  where not exists (select from met) and not exists (select from taken)
+  where not exists (select from existing) and not exists (select from taken)
 ),
 flow as (
   -- An inner flow is closed, whatever the outermost one is.
@@ -96,7 +96,7 @@ flow_tagged as (
   cross join lateral jsonb_each_text(i.tags) t
   where i.tags is not null
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, flow_id, execution_id, event_type, partition_key, namespace, actor, details)
   select created_at_ms, flow_id, member_id, 'flow_created', partition_key, namespace, $4,
     jsonb_build_object('graphRevision', 1, 'members', member_count, 'edges', edge_count)
@@ -106,7 +106,7 @@ told as (
 fresh as materialized (
   select i.*, a.now_ms, a.partition_key, a.namespace, t.due_ms, t.is_blocked,
     not t.is_blocked and coalesce(t.due_ms > a.now_ms, false) as is_delayed,
-    -- The flow that it stands for starts with it.
+    -- The flow that it represents starts with it.
     i.sub_flow_id is not null and not i.is_held as is_started,
     coalesce(i.deadline_at_ms, a.now_ms + i.deadline_ms) as deadline_due_ms
   from accepted a
@@ -190,7 +190,7 @@ grouped as (
     as i (flow_id, downstream_id, policy, on_satisfied, quorum, total)
 )
 -- end of writeMembers
-select m.graph_revision, m.partition_key as met_partition, m.namespace as met_namespace,
-  m.request_hash as met_request_hash, (select execution_id from taken) as taken_id
+select m.graph_revision, m.partition_key as existing_partition, m.namespace as existing_namespace,
+  m.request_hash as existing_request_hash, (select execution_id from taken) as taken_id
 from (select) one
-left join met m on true
+left join existing m on true

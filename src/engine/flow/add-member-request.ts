@@ -107,9 +107,9 @@ function checkInbound(target: FlowTarget, downstreamUuid: string, { after = [], 
     const { edgeUuid, kind, dataRef } = checkEdgeTraits(`${field}.`, edge)
     return { flowUuid, edgeUuid, upstreamUuid, downstreamUuid, kind, dataRef }
   })
-  const asked = policy === undefined ? allOf : parseJoinPolicy('policy', policy)
-  const needed = quorumOf(asked) ?? (policy === undefined ? 0 : 1)
+  const wanted = policy === undefined ? allOf : parseJoinPolicy('policy', policy)
+  const needed = quorumOf(wanted) ?? (policy === undefined ? 0 : 1)
   if (needed > edges.length) throw tooFewEdges('to be added', needed, edges.length)
   const total = edges.length
-  return { edges, group: total === 0 ? null : { flowUuid, downstreamUuid, policy: asked, total } }
+  return { edges, group: total === 0 ? null : { flowUuid, downstreamUuid, policy: wanted, total } }
 }

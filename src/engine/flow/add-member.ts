@@ -1,4 +1,4 @@
-// One more member: a new execution, blocked from the start when it comes after others; or one that exists and has no flow.
+// Adds a member: a new execution, blocked from the start if it has upstreams; or an existing one without a flow.
 import { attached } from '../../model/attached.ts'
 import { formatExecutionId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
@@ -6,7 +6,7 @@ import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { mergeEffects, type Written } from '../kernel/effects.ts'
-import { additionLooks, foundMember, refuseUnaddable, refuseUnknownUpstreams } from './add-member-look.ts'
+import { additionReads, foundMember, refuseUnaddable, refuseUnknownUpstreams } from './add-member-read.ts'
 import { addMemberFields, checkAddition, type Addition, type AddMemberRequest } from './add-member-request.ts'
 import { checkFlowTarget, editFlow, namespaceOf, refuseNoLongerOpen, refuseStale } from './edit.ts'
 import type { FlowDeps } from './flow-deps.ts'
@@ -22,7 +22,7 @@ export interface MemberAdded {
   readonly memberCount: number
 }
 
-/** One edit of the flow `$1` by `$2`; gives `changed`. */
+/** One edit of the flow `$1` by `$2`; leaves the CTE `changed`. */
 function changeFlow(edges: string): string {
   return `
 changed as (
@@ -37,9 +37,9 @@ changed as (
 )`
 }
 
-function tellAdded(executionId: string): string {
+function addedEvent(executionId: string): string {
   return `
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, flow_id, execution_id, event_type, partition_key, namespace, actor, details)
   select now_ms, flow_id, ${executionId}, 'flow_changed', partition_key, namespace, actor,
     jsonb_build_object('graphRevision', graph_revision, 'change', 'member_added')
@@ -59,11 +59,11 @@ accepted as materialized (
 ),
 ${writeMembers(3)},
 ${oweDispatch('changed', '$25')},
-${tellAdded('($3::uuid[])[1]')}
+${addedEvent('($3::uuid[])[1]')}
 ${owedAnswer}`,
 })
 
-// Under the execution's lock. One that has ended already owes the flow its ending.
+// Under the execution's lock. An execution that has ended already gets a dispatch row for the flow.
 const joinMember = statement({
   name: 'flow.add-member.join',
   params: { flow_id: 'uuid', actor: 'text', execution_id: 'uuid', member_name: 'text' },
@@ -84,7 +84,7 @@ joined as (
   from changed
 ),
 ${oweFirstDispatch('changed', '$3::uuid')},
-${tellAdded('$3')}
+${addedEvent('$3')}
 ${owedAnswer}`,
 })
 
@@ -97,29 +97,29 @@ export async function addMember(
   refuseUnknownFields('addMember', request, addMemberFields)
   const target = checkFlowTarget(caller, request.flowId)
   const namespace = await namespaceOf(sql, target)
-  const asked = checkAddition(target, namespace, request)
-  const write = await writeOf(asked, deps)
-  const { flowId, executionId, name } = asked
+  const addition = checkAddition(target, namespace, request)
+  const write = await writeOf(addition, deps)
+  const { flowId, executionId, name } = addition
   let isWritten = false
-  const written = await editFlow<ReturnType<typeof additionLooks>, MemberAdded>(
+  const written = await editFlow<ReturnType<typeof additionReads>, MemberAdded>(
     deps,
-    asked,
-    additionLooks(asked, namespace),
-    (flow, [, , [looked], upstreams, [metEdge]], again) => {
+    addition,
+    additionReads(addition, namespace),
+    (flow, [, , [row], upstreams, [existingEdge]], again) => {
       const { graph_revision: graphRevision, member_count: memberCount } = flow
-      const member = foundMember(asked, looked!)
+      const member = foundMember(addition, row!)
       if (member !== null) {
-        const isOwn = again && member.uuid === asked.executionUuid
-        const found = { executionId: formatExecutionId(asked.partition, member.uuid), name: member.name }
+        const isOwn = again && member.uuid === addition.executionUuid
+        const found = { executionId: formatExecutionId(addition.partition, member.uuid), name: member.name }
         return {
           answer: { kind: isOwn ? 'added' : 'already_member', flowId, ...found, graphRevision, memberCount },
           writes: [],
         }
       }
       refuseNoLongerOpen(flowId, flow)
-      refuseStale(flowId, flow, asked.expectedRevision)
-      refuseUnaddable(asked, flow, looked!)
-      refuseUnknownUpstreams(asked, new Set(upstreams.map((row) => row.execution_id)), metEdge?.edge_id)
+      refuseStale(flowId, flow, addition.expectedRevision)
+      refuseUnaddable(addition, flow, row!)
+      refuseUnknownUpstreams(addition, new Set(upstreams.map(({ execution_id: id }) => id)), existingEdge?.edge_id)
       isWritten = true
       const counts = { graphRevision: graphRevision + 1, memberCount: memberCount + 1 }
       return { answer: { kind: 'added', flowId, executionId, name, ...counts }, writes: [write.call] }
@@ -129,8 +129,8 @@ export async function addMember(
   return { ...written, effects: mergeEffects(written.effects, readyMembers([write.member], write.queueIds)) }
 }
 
-async function writeOf(asked: Addition, deps: FlowDeps) {
-  const { uuid: flow_id, executionUuid, actor, name, created } = asked
+async function writeOf(addition: Addition, deps: FlowDeps) {
+  const { uuid: flow_id, executionUuid, actor, name, created } = addition
   if (created === null) {
     const values = { flow_id, actor, execution_id: executionUuid, member_name: name }
     return { call: call(joinMember, values), member: null, queueIds: [] }

@@ -1,8 +1,8 @@
-// Cancel of a flow. Under the lock of its tree it is marked and closed, it and the flows inside it, and the members that go
-// with it are put into the backlog, out of their queues; no member is waited for. Then they are ended in sets, by this process
-// or, when it dies, by the duty. What a claim or a sweep readies meanwhile is passed over by the claims, which look at
-// the mark. Members that have ended keep their ending; blocked ones end cancelled, never skipped. What goes on is sealed: no
-// edge can come any more.
+// Cancels a flow. Under the lock of its tree, the flow and the flows inside it are marked and closed. The members to cancel
+// leave their queues and are added to the backlog; the statement waits for no member. Then this process ends them in sets,
+// or the duty does if the process dies. A claim or a duty may make a member ready meanwhile; claims skip it, because they
+// read the mark. Members that have ended keep their ending; blocked ones end cancelled, never skipped. The members that
+// continue are sealed: they accept no more edges.
 import { setTimeout as pause } from 'node:timers/promises'
 import { attached } from '../../model/attached.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
@@ -29,7 +29,7 @@ import { lostUpstreams, sealGroups } from './seal-groups.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
 
 export const cancelPolicies = ['cancel_all', 'cancel_pending', 'flow_only'] as const
-/** All members that live; those that never ran; or none, and they go on. */
+/** All members that have not ended; those that never ran; or none, and they continue. */
 export type CancelPolicy = (typeof cancelPolicies)[number]
 
 export interface CancelFlowRequest {
@@ -37,20 +37,20 @@ export interface CancelFlowRequest {
   /** Defaults to `cancel_all`. */
   readonly policy?: CancelPolicy
   readonly reason?: string
-  /** How long to wait for the members' endings; left out, they end soon after the answer. */
+  /** How long to wait for the members' endings. Left out: they end soon after the call returns. */
   readonly wait?: Duration
 }
 
 export interface CancelFlowResult {
   /**
-   * `cancelled`: and all of its members that were to be; `cancellation_scheduled`: they end soon; `already_cancelled`: it was
-   * before, and that policy and reason stand.
+   * `cancelled`: the flow and the members that its policy names; `cancellation_scheduled`: these members end soon;
+   * `already_cancelled`: an earlier cancel, whose policy and reason stay.
    */
   readonly kind: 'cancelled' | 'cancellation_scheduled' | 'already_cancelled'
   readonly flowId: FlowId
   readonly policy: CancelPolicy
   readonly reason: string | null
-  /** Of members that go with it, those of flows inside it among them. */
+  /** The number of members that are cancelled with it, including those of flows inside it. */
   readonly memberCount: number
   /** The first thousand of them. */
   readonly memberIds: readonly ExecutionId[]
@@ -58,8 +58,8 @@ export interface CancelFlowResult {
 
 const mostIds = 1000
 
-// Comes after the lock, and locks edge groups, so it is sent before the statement that locks executions. Flows inside of this one
-// are sealed from the start.
+// Sent after the lock. It locks edge groups, so it is sent before the statement that locks executions. Flows inside this
+// one are sealed from the start.
 const sealStatement = statement({
   name: 'flow.cancel.seal',
   params: { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?' },
@@ -76,8 +76,8 @@ ${oweDispatch('changed', lostUpstreams)}
 ${owedAnswer}`,
 })
 
-// Comes after the lock, so that it sees the newest of the tree. An execution is locked only where its ready row goes, and
-// passed over when somebody holds it or has changed it since: then the claim passes over the row.
+// Sent after the lock, so that it reads the current tree. An execution is locked only if its ready row is deleted. It is
+// skipped if another transaction has locked it, or has changed it since; then the claim skips the ready row.
 const cancelStatement = statement({
   name: 'flow.cancel',
   params: {
@@ -115,7 +115,7 @@ marked as (
   where k.policy <> 'flow_only' and i.ended_at_ms is null
 ),
 ${clockAfter('asked')},
--- A member that stands for a flow ends with that.
+-- A member that represents a flow ends with that flow.
 member as materialized (
   select e.*
   from marked k
@@ -182,7 +182,7 @@ with member as materialized (
   from flowfabric.ff_flow_member m
   join flowfabric.ff_exec_core e on e.execution_id = any (array[m.execution_id])
   where m.flow_id = any (array[$1::uuid])
-    -- Of whatever generation: it can have restarted since, and not been replayed.
+    -- In any generation: it may have restarted since, but was not replayed.
     and (e.cancellation_reason = 'flow_cancelled' or (
       select b.generation
       from flowfabric.ff_cancel_backlog b
@@ -246,7 +246,7 @@ export async function cancelFlow(
   if (found === undefined) throw flowNotFound(flowId)
   publish({ endedFlowIds: found.ended_flow_ids, wroteEvents: true })
   const isRepeat = found.old_policy !== null
-  // The reply was lost, and this is what it was about.
+  // The reply was lost: this is the result of the first send.
   const isOurs = sending.again && found.old_policy === policy && found.old_reason === reason
   if (!isRepeat && found.outcome !== 'none') throw hasEnded(flowId, found.outcome)
   const [members] = isRepeat ? await sql.query(readCancelled, { flow_id: uuid }) : [found]
@@ -286,8 +286,8 @@ const shortestPauseMs = 2
 const longestPauseMs = 100
 
 /**
- * Until they have ended and their flows were told, or the time is over: then some may be left. The dispatcher may be busy with
- * others' for as long as it likes.
+ * Waits until the members have ended and their flows are resolved, or until the time is over; then some may be left. The
+ * dispatcher may be busy with other flows for any time.
  */
 async function awaitEndings(sql: Sql, dispatcher: Dispatching, uuid: string, waitMs: number): Promise<boolean> {
   const until = performance.now() + waitMs

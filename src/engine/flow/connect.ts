@@ -7,7 +7,7 @@ import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Written } from '../kernel/effects.ts'
-import { connectLooks, refuseUnconnectable, sameEdge } from './connect-look.ts'
+import { connectionReads, refuseUnconnectable, sameEdge } from './connect-read.ts'
 import { checkConnectRequest, type ConnectRequest } from './connect-request.ts'
 import { pathOf } from './cycle.ts'
 import { editFlow, refuseNoLongerOpen, refuseStale } from './edit.ts'
@@ -82,7 +82,7 @@ unready as (
     and r.queue_id = any (array[d.queue_id]) and r.neg_priority = -d.priority and r.rank = d.rank and r.execution_id = d.execution_id
 ),
 ${oweDispatch('changed', 'array[$3::uuid]')},
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, flow_id, execution_id, event_type, partition_key, namespace, actor, details)
   select now_ms, flow_id, $4, 'flow_changed', partition_key, namespace, $7,
     jsonb_build_object('graphRevision', graph_revision, 'change', 'edge_added', 'edgeId', $2::uuid)
@@ -92,17 +92,17 @@ ${owedAnswer}`,
 })
 
 export async function connect(deps: FlowDeps, caller: Caller, request: ConnectRequest): Promise<Written<Connected>> {
-  const asked = checkConnectRequest(caller, request)
-  const { flowId, uuid: flow_id, edgeUuid, upstreamUuid, downstreamUuid } = asked
+  const connection = checkConnectRequest(caller, request)
+  const { flowId, uuid: flow_id, edgeUuid, upstreamUuid, downstreamUuid } = connection
   const pair = { flow_id, upstream_id: upstreamUuid, downstream_id: downstreamUuid }
-  return editFlow<ReturnType<typeof connectLooks>, Connected>(
+  return editFlow<ReturnType<typeof connectionReads>, Connected>(
     deps,
-    asked,
-    connectLooks(asked),
-    (flow, [, [looked], found, behind], again) => {
-      const edge = sameEdge(asked, found)
+    connection,
+    connectionReads(connection),
+    (flow, [, [row], found, behind], again) => {
+      const edge = sameEdge(connection, found)
       if (edge !== null) {
-        const isOwn = again && asked.minted && edge.edge_id === edgeUuid
+        const isOwn = again && connection.minted && edge.edge_id === edgeUuid
         const kind = isOwn ? 'connected' : 'already_connected'
         return {
           answer: { kind, flowId, edgeId: edge.edge_id, graphRevision: flow.graph_revision },
@@ -110,11 +110,11 @@ export async function connect(deps: FlowDeps, caller: Caller, request: ConnectRe
         }
       }
       refuseNoLongerOpen(flowId, flow)
-      refuseStale(flowId, flow, asked.expectedRevision)
-      const policy = refuseUnconnectable(asked, looked!)
+      refuseStale(flowId, flow, connection.expectedRevision)
+      const policy = refuseUnconnectable(connection, row!)
       refuseTooLarge(flowId, flow.member_count, flow.edge_count + 1)
-      if (behind.length > 0) throw cycleDetected(pathOf(behind, pair, looked!.upstream_name!))
-      const { kind: edge_kind, dataRef: data_ref, actor } = asked
+      if (behind.length > 0) throw cycleDetected(pathOf(behind, pair, row!.upstream_name!))
+      const { kind: edge_kind, dataRef: data_ref, actor } = connection
       const rule = {
         join_policy: policy.kind,
         join_on_satisfied: policy.onSatisfied,

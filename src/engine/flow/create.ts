@@ -49,7 +49,7 @@ tagged as (
   from flow f
   cross join lateral jsonb_each_text($7::jsonb) t
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, flow_id, event_type, partition_key, namespace, actor, details)
   select created_at_ms, flow_id, 'flow_created', partition_key, namespace, $6,
     jsonb_build_object('graphRevision', 0, 'members', 0, 'edges', 0)

@@ -1,5 +1,5 @@
-// An edit of a flow that grows: under the lock of the outermost flow, then looked at, then decided and written. Inner flows
-// are closed from the start, so that the flow that is edited is always the outermost.
+// Edits a flow that grows: locks the outermost flow, reads, decides and writes. Inner flows are closed from the start, so
+// the edited flow is always the outermost.
 import { EngineError, refusal } from '../../model/errors.ts'
 import { formatFlowId, parseFlowId, type FlowId } from '../../model/id.ts'
 import { show } from '../../model/text.ts'
@@ -28,14 +28,14 @@ export function checkFlowTarget(caller: Caller, flowId: string): FlowTarget {
   return { flowId: formatFlowId(partition, uuid), partition, uuid, namespace: caller.namespace, actor: caller.actor }
 }
 
-/** The revision that the caller has read, if it cares. */
+/** The revision that the caller has read; null without one. */
 export function checkExpectedRevision(value: unknown): number | null {
   if (value === undefined) return null
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
   throw refusal('invalid_input', 'expectedRevision', show(value), 'a whole number of at least 0')
 }
 
-/** Waits for whoever holds the tree. */
+/** Waits for the lock of the tree. */
 export const lockTree = statement({
   name: 'flow.lock-tree',
   params: { flow_id: 'uuid' },
@@ -77,7 +77,7 @@ from flowfabric.ff_flow_core
 where flow_id = $1 and partition_key = $2`,
 })
 
-/** What is made in a flow is in its namespace, which never changes. */
+/** Everything in a flow belongs to its namespace, which never changes. */
 export async function namespaceOf(sql: Sql, target: FlowTarget): Promise<string> {
   if (target.namespace !== null) return target.namespace
   const [row] = await sql.query(readNamespace, { flow_id: target.uuid, partition_key: target.partition })
@@ -85,34 +85,34 @@ export async function namespaceOf(sql: Sql, target: FlowTarget): Promise<string>
   return row.namespace
 }
 
-/** What is answered, and what is written for it: nothing when it was there already. */
+/** The result, and the writes for it: none for something that exists already. */
 export interface EditDecision<Answer> {
   readonly answer: Answer
   readonly writes: readonly Call<typeof owedRow>[]
 }
 
-// As long as a call waits that finds its row held.
+// The same bound as for a call that finds its row locked.
 const lockTimeoutMs = 2000
 
 /**
- * `looks` are read under the flow's lock, in order; `decide` has the flow, what they saw, and whether an earlier reply was
- * lost. What it throws is the answer, and nothing is written.
+ * The `extra` reads are sent under the flow's lock, in order. `decide` receives the flow, their rows, and whether an
+ * earlier reply was lost. If it throws, nothing is written.
  */
-export async function editFlow<const Looks extends readonly Call[], Answer>(
+export async function editFlow<const Reads extends readonly Call[], Answer>(
   { sql, turns }: FlowDeps,
   target: FlowTarget,
-  looks: Looks,
-  decide: (flow: LockedFlow, looked: RowsOf<Looks>, again: boolean) => EditDecision<Answer>,
+  extra: Reads,
+  decide: (flow: LockedFlow, rows: RowsOf<Reads>, again: boolean) => EditDecision<Answer>,
 ): Promise<Written<Answer>> {
   const { flowId, uuid: flow_id, partition: partition_key, namespace } = target
-  const reads = [call(lockTree, { flow_id }), call(readFlow, { flow_id, partition_key, namespace }), ...looks] as const
+  const reads = [call(lockTree, { flow_id }), call(readFlow, { flow_id, partition_key, namespace }), ...extra] as const
   const send = async (again: boolean): Promise<Written<Answer>> => {
     let answer: Answer
     const written = await sql.decide(
       reads,
-      ([, [flow], ...looked]) => {
+      ([, [flow], ...rows]) => {
         if (flow === undefined) throw flowNotFound(flowId)
-        const decision = decide(flow, looked, again)
+        const decision = decide(flow, rows, again)
         answer = decision.answer
         return decision.writes
       },

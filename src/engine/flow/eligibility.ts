@@ -1,5 +1,5 @@
-// Whether an execution could be claimed, and what stands in its way. What its upstreams have done is counted even before
-// the resolver has come by: an ended one is told apart from one that runs.
+// Returns whether an execution could be claimed, and what prevents it. Upstreams that have ended are counted even before
+// the resolver has processed them.
 import {
   groupState,
   resolveEdge,
@@ -23,7 +23,7 @@ export type Eligibility =
   | { readonly kind: 'terminal'; readonly outcome: Ending }
   /** Granted to one worker instance, which alone may claim it until then. */
   | { readonly kind: 'owned'; readonly workerInstanceId: string; readonly until: number }
-  /** Something else than an edge holds it; until when, where a clock decides. */
+  /** Something other than an edge blocks it; until when, if a clock decides. */
   | { readonly kind: 'held'; readonly by: EligibilityState; readonly until: number | null }
   | { readonly kind: 'blocked_by_dependencies'; readonly group: EdgeGroup | null }
   /** Its group can no longer be satisfied: it will be skipped. */
@@ -64,30 +64,30 @@ left join lateral (
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 
-/** Edges whose upstream has ended, and which the resolver has not met yet. */
+/** Edges whose upstream has ended, and which the resolver has not processed yet. */
 type Unresolved = readonly (readonly [kind: StoredEdgeKind, outcome: Ending, count: number])[]
 
 export async function eligibility(sql: Sql, caller: Caller, executionId: string): Promise<Eligibility> {
   const execution = visibleExecution(caller, executionId)
   const [row] = await sql.query(readEligibility, execution)
-  return row === undefined ? { kind: 'not_found' } : judge(execution.partition_key, row)
+  return row === undefined ? { kind: 'not_found' } : eligibilityOf(execution.partition_key, row)
 }
 
-function judge(partition: number, row: RowOf<typeof readEligibility.row>): Eligibility {
+function eligibilityOf(partition: number, row: RowOf<typeof readEligibility.row>): Eligibility {
   if (row.terminal_outcome !== 'none') return { kind: 'terminal', outcome: row.terminal_outcome }
   if (row.lifecycle_phase !== 'runnable') return { kind: 'not_runnable', publicState: row.public_state }
   const by = row.eligibility_state
   if (by === 'blocked_by_dependencies') {
     const group = row.edge_group === null ? null : decodeGroup(partition, row.edge_group as GroupJson)
-    return judgeGroup(group, (row.unresolved ?? []) as Unresolved)
+    return eligibilityOfGroup(group, (row.unresolved ?? []) as Unresolved)
   }
   if (by !== 'eligible_now') return { kind: 'held', by, until: row.delay_until_ms }
   const { worker_instance_id: workerInstanceId, granted_until_ms: until } = row
   return workerInstanceId === null ? { kind: 'eligible' } : { kind: 'owned', workerInstanceId, until: until! }
 }
 
-// A member that stands for a flow has no group when it comes first, and waits for that flow.
-function judgeGroup(group: EdgeGroup | null, unresolved: Unresolved): Eligibility {
+// A member that represents a flow has no group if it has no upstreams; it waits for that flow.
+function eligibilityOfGroup(group: EdgeGroup | null, unresolved: Unresolved): Eligibility {
   if (group === null) return { kind: 'blocked_by_dependencies', group }
   const isLost = group.state === 'pending' ? stateWith(group.policy, group, unresolved) : group.state
   return { kind: isLost === 'impossible' ? 'impossible' : 'blocked_by_dependencies', group }

@@ -1,4 +1,4 @@
-// What the edits of flows work with.
+// The dependencies of the edits of flows.
 import type { Sql } from '../../sql/sql.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
 import type { TaskRegistry } from '../task/registry.ts'
@@ -17,7 +17,7 @@ export interface FlowDeps {
 export class FlowTurns {
   readonly #last = new Map<string, Promise<void>>()
 
-  /** Runs the work when all that was given before, of the same flow, is over. */
+  /** Runs the work after all earlier work of the same flow. */
   async take<T>(flowUuid: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(flowUuid)
     let pass = (): void => {}

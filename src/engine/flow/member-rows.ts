@@ -47,7 +47,7 @@ export const edgeParams = {
 
 /**
  * Follows a CTE `accepted` of one row or none: now_ms, partition_key, namespace, actor. `from` is the number of the first
- * of `memberParams`, which `edgeParams` follow. Writes the members with all that is theirs, blocked or claimable; their
+ * of `memberParams`, which `edgeParams` follow. Writes the members with all their rows, blocked or claimable; their
  * edges, unresolved; and their groups, sealed.
  */
 export function writeMembers(from: number): string {
@@ -56,7 +56,7 @@ export function writeMembers(from: number): string {
 fresh as materialized (
   select i.*, a.now_ms, a.partition_key, a.namespace, t.due_ms, t.is_blocked,
     not t.is_blocked and coalesce(t.due_ms > a.now_ms, false) as is_delayed,
-    -- The flow that it stands for starts with it.
+    -- The flow that it represents starts with it.
     i.sub_flow_id is not null and not i.is_held as is_started,
     coalesce(i.deadline_at_ms, a.now_ms + i.deadline_ms) as deadline_due_ms
   from accepted a
@@ -141,7 +141,7 @@ export async function memberColumnsOf(
   members: readonly NewMember[],
   { queues, tasks }: Pick<FlowDeps, 'queues' | 'tasks'>,
 ) {
-  // A member that stands for a flow runs no task, whatever that flow is called.
+  // A member that represents a flow runs no task, whatever the kind of the flow is.
   const executions = await Promise.all(
     members.map(async ({ execution, subFlow }) =>
       subFlow === null ? tasks.resolve(execution) : resolveWith(execution, null),

@@ -1,9 +1,9 @@
-// Replay of a member: it runs once more, and what its ending had skipped waits again. One transaction in two round trips: the
-// root of the tree is locked, and the part of the graph that the member's ending can have reached is read behind the lock;
-// which of it is reopened is decided here; it is written with the commit.
+// Replays a member: it runs once more, and the members that its ending had skipped wait again. One transaction in two
+// round trips: the first locks the root of the tree and reads the part of the graph that the member's ending can have
+// reached; the code here decides which members reopen; the second writes and commits.
 //
-// Members that have ended change under the root's lock alone, so what was read still holds when it is written. An ending that
-// is not resolved yet is of an older generation then, and the resolver drops it.
+// Members that have ended change only under the root's lock, so the rows are still current when they are written. After
+// the replay, an unresolved ending belongs to an older generation, and the resolver drops it.
 import { attached } from '../../model/attached.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, formatFlowId } from '../../model/id.ts'
@@ -24,7 +24,7 @@ import { readRequest, rememberRequest } from '../execution/request-memory.ts'
 import { noEffects, type Written } from '../kernel/effects.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import { untilSent } from '../kernel/resend.ts'
-import { lookCalls, type FoundMember, type LineMember, type ReplayRows, type ReachedEdge } from './replay-look.ts'
+import { readCalls, type FoundMember, type LineMember, type ReplayRows, type ReachedEdge } from './replay-read.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
 
 // Locks the executions in the order of their ids. The root is written whatever else is: its version is the tree's.
@@ -137,10 +137,10 @@ select execution_id, queue_id, eligibility_state = 'eligible_now' as is_ready
 from reopened`,
 })
 
-// How long it waits for whoever holds the flow.
+// How long it waits for the lock of the flow.
 const patienceMs = 2000
 
-/** A refusal is an answer too. */
+/** A refusal is a result, too. */
 export async function replayMember(sql: Sql, item: Replay): Promise<Written<Replayed | EngineError>> {
   try {
     return await untilSent(sql, { again: false }, () => replayOnce(sql, item))
@@ -151,7 +151,7 @@ export async function replayMember(sql: Sql, item: Replay): Promise<Written<Repl
 
 async function replayOnce(sql: Sql, item: Replay): Promise<Written<Replayed>> {
   const request = { execution_id: item.uuid, request_id: item.requestId }
-  const reads = [...lookCalls(item.uuid), call(readRequest, request)] as const
+  const reads = [...readCalls(item.uuid), call(readRequest, request)] as const
   let answer!: Replayed
   const decide = ([root, found, members, edges, [repeated]]: RowsOf<typeof reads>) => {
     if (repeated !== undefined) throw new RepeatedReplay(repeatedReplay(item.executionId, repeated.answer))
@@ -168,7 +168,7 @@ async function replayOnce(sql: Sql, item: Replay): Promise<Written<Replayed>> {
   return { answer, effects: { readyQueueIds, wroteEvents: true } }
 }
 
-/** Ends the transaction with what was answered before. */
+/** Ends the transaction with the result of the first request. */
 class RepeatedReplay extends Error {
   readonly answer: Replayed
 

@@ -28,8 +28,8 @@ export interface Sealed {
   readonly total: number
 }
 
-const look = statement({
-  name: 'flow.seal.look',
+const readGroup = statement({
+  name: 'flow.seal.read',
   params: { flow_id: 'uuid', downstream_id: 'uuid' },
   row: {
     member_name: 'text',
@@ -59,7 +59,7 @@ with changed as (
 ),
 ${sealGroups('g.downstream_id = any (array[$2::uuid])')},
 ${oweDispatch('changed', lostUpstreams)},
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, flow_id, execution_id, event_type, partition_key, namespace, actor, details)
   select now_ms, flow_id, $2, 'flow_changed', partition_key, namespace, $3,
     jsonb_build_object('graphRevision', graph_revision, 'change', 'group_sealed')
@@ -74,8 +74,8 @@ export async function seal(deps: FlowDeps, caller: Caller, request: SealRequest)
   const downstream_id = checkMember(target, request.downstream)
   const { flowId, uuid: flow_id, partition, actor } = target
   const downstream = formatExecutionId(partition, downstream_id)
-  const looks = [call(look, { flow_id, downstream_id })] as const
-  return editFlow<typeof looks, Sealed>(deps, target, looks, (flow, [[group]]) => {
+  const reads = [call(readGroup, { flow_id, downstream_id })] as const
+  return editFlow<typeof reads, Sealed>(deps, target, reads, (flow, [[group]]) => {
     if (group === undefined) throw notInFlow(flowId, downstream)
     const total = checkTotal(group)
     if (group.is_sealed === true) {
@@ -89,7 +89,7 @@ export async function seal(deps: FlowDeps, caller: Caller, request: SealRequest)
   })
 }
 
-function checkTotal({ member_name: name, quorum, total }: RowOf<typeof look.row>): number {
+function checkTotal({ member_name: name, quorum, total }: RowOf<typeof readGroup.row>): number {
   if (total === null) {
     const sentence = `member '${name}' has no inbound edges to seal; connect it first`
     throw new EngineError('invalid_dependency', sentence, { name })

@@ -7,9 +7,9 @@ import type { Caller } from '../kernel/caller.ts'
 import { visibleFlow } from '../kernel/visible.ts'
 import { flowNotFound, lockTree } from './edit.ts'
 
-// The root of the tree is locked first, and written: its version stands for the whole tree's, and the resolver counts by the
-// places of rows that it has read. So two writers of tags count one after the other too; the count is read in a later
-// statement, whose snapshot is later than the lock.
+// The root of the tree is locked first, and written: its version is the version of the whole tree, and the resolver relies
+// on the places of the rows that it has read. So two writers of tags also count one after the other: the count is read in
+// a later statement, whose snapshot is later than the lock.
 const findFlow = statement({
   name: 'flow.set-tag.find',
   params: { flow_id: 'uuid', partition_key: 'int2', namespace: 'text?' },

@@ -1,4 +1,4 @@
-// A whole graph in one statement: flows, members, edges and groups are there together, or not at all.
+// Writes a whole graph in one statement: flows, members, edges and groups exist together, or not at all.
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, formatFlowId, type ExecutionId, type FlowId } from '../../model/id.ts'
 import { call } from '../../sql/sql.ts'
@@ -16,21 +16,21 @@ import type { NewGraph } from './new-graph.ts'
 import { forRows } from '../transition/whole-flow.ts'
 
 export interface SubmittedGraph extends SubmittedFlow {
-  /** A duplicate tells of the flow that the same request made before. */
+  /** A duplicate returns the flow that the same request created before. */
   readonly kind: 'submitted' | 'duplicate'
   readonly graphRevision: number
 }
 
 export interface SubmittedFlow {
   readonly flowId: FlowId
-  /** By name, those that stand for a flow included. */
+  /** By name, including members that represent a flow. */
   readonly members: Readonly<Record<string, ExecutionId>>
-  /** By the name of the member that stands for it. */
+  /** By the name of the member that represents it. */
   readonly innerFlows: Readonly<Record<string, SubmittedFlow>>
 }
 
-// What exists is left out by looking first; a row that another transaction inserted meanwhile fails the statement with
-// 23505, whereupon it is sent again and finds it. Takes no locks but those of its new rows.
+// The statement reads existing rows first and skips them. A row that another transaction inserted meanwhile fails the
+// statement with 23505; it is then sent again and finds the row. Takes no locks except on its new rows.
 const insertGraph = statement({
   name: 'flow.submit-graph',
   params: {
@@ -54,29 +54,29 @@ const insertGraph = statement({
   },
   row: {
     graph_revision: 'int8?',
-    met_partition: 'int2?',
-    met_namespace: 'text?',
-    met_request_hash: 'bytea?',
+    existing_partition: 'int2?',
+    existing_namespace: 'text?',
+    existing_request_hash: 'bytea?',
     taken_id: 'uuid?',
   },
   text: `
-with met as materialized (
+with existing as materialized (
   select partition_key, namespace, request_hash, graph_revision
   from flowfabric.ff_flow_core
   where flow_id = $1
 ),
--- Where the flow is met, the ids that were given are its own.
+-- If the flow exists, the given ids are its own.
 taken as materialized (
   select e.execution_id
   from unnest($8::uuid[]) as i (execution_id)
   join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
-  where not exists (select from met)
+  where not exists (select from existing)
   limit 1
 ),
 accepted as materialized (
   select c.now_ms, $2::int2 as partition_key, $3::text as namespace, $4::text as actor
   from (select flowfabric.ff_now_ms() as now_ms offset 0) c
-  where not exists (select from met) and not exists (select from taken)
+  where not exists (select from existing) and not exists (select from taken)
 ),
 flow as (
   -- An inner flow is closed, whatever the outermost one is.
@@ -98,17 +98,17 @@ flow_tagged as (
   cross join lateral jsonb_each_text(i.tags) t
   where i.tags is not null
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, flow_id, execution_id, event_type, partition_key, namespace, actor, details)
   select created_at_ms, flow_id, member_id, 'flow_created', partition_key, namespace, $4,
     jsonb_build_object('graphRevision', 1, 'members', member_count, 'edges', edge_count)
   from flow
 ),
 ${writeMembers(16)}
-select m.graph_revision, m.partition_key as met_partition, m.namespace as met_namespace,
-  m.request_hash as met_request_hash, (select execution_id from taken) as taken_id
+select m.graph_revision, m.partition_key as existing_partition, m.namespace as existing_namespace,
+  m.request_hash as existing_request_hash, (select execution_id from taken) as taken_id
 from (select) one
-left join met m on true`,
+left join existing m on true`,
 })
 
 // Of the whole tree: the outermost flow is its own root.
@@ -145,7 +145,7 @@ export async function submitGraph(
   }
   if (!isSame(graph, row!)) throw flowIdTaken(root!.flowId)
   const members = await sql.query(readMembers, { root_flow_id: root!.uuid })
-  // An id that we minted and sent before can only be there because that send was committed and its reply lost.
+  // An id that we minted and sent before exists only because that send was committed and its reply lost.
   const kind = isRepeat && root!.minted ? 'submitted' : 'duplicate'
   const answer = { kind, graphRevision: row!.graph_revision, ...submittedFlow(root!, members) } as const
   return { answer, effects: noEffects }
@@ -176,8 +176,8 @@ function columnsOf(graph: NewGraph) {
 
 function isSame({ flows, requestHash }: NewGraph, row: RowOf<typeof insertGraph.row>): boolean {
   const root = flows[0]!
-  if (row.met_partition !== root.partition || row.met_namespace !== root.namespace) return false
-  return row.met_request_hash !== null && Buffer.compare(row.met_request_hash, requestHash) === 0
+  if (row.existing_partition !== root.partition || row.existing_namespace !== root.namespace) return false
+  return row.existing_request_hash !== null && Buffer.compare(row.existing_request_hash, requestHash) === 0
 }
 
 type MemberRow = RowOf<typeof readMembers.row>

@@ -1,5 +1,5 @@
-// The results that a member can read: for each inbound edge how its upstream ended, and with which result. A resolved edge
-// shows the ending that resolved it, also when its upstream has been replayed since.
+// The results that a member can read: for each inbound edge, the ending and the result of its upstream. A resolved edge
+// shows the ending that resolved it, also if its upstream has been replayed since.
 import type { EdgeResolution, Ending, EdgeKind } from '../../model/edge-group.ts'
 import { EngineError } from '../../model/errors.ts'
 import { listOf, text } from '../../model/field-kinds.ts'

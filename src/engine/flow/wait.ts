@@ -17,7 +17,7 @@ export interface WaitForFlowRequest {
   readonly signal?: AbortSignal
 }
 
-// Between two looks: soon at first, because a short flow may end before its hint could be heard.
+// Between two polls: short at first, because a short flow may end before its hint can arrive.
 const firstPollMs = 20
 const longestPollMs = 500
 
@@ -48,7 +48,7 @@ export async function waitForFlow(
     const [found] = await sql.query(readEnd, target)
     if (found === undefined) throw new EngineError('flow_not_found', `flow ${flowId} does not exist`, { flowId })
     const flow = found.ended_at_ms === null ? null : await describeFlow(sql, caller, flowId)
-    // A replay may have opened it again in between; then its end is still to come.
+    // A replay may have reopened it in between; then it has not ended.
     return flow !== null && flow.endedAt !== null ? flow : null
   }
   const watch = hints.watchFlow(target.flow_id)

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- flow.replay.look
--- src/engine/flow/replay-look.ts: look
+-- flow.replay.read
+-- src/engine/flow/replay-read.ts: readMember
 -- 19 lines, 0 CTEs
 --
 -- parameters:

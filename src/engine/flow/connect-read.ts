@@ -9,8 +9,8 @@ import { lockAlone } from '../transition/operator-set.ts'
 import { notInFlow, type NewConnection } from './connect-request.ts'
 import { edgesBehind } from './cycle.ts'
 
-const look = statement({
-  name: 'flow.connect.look',
+const readMembers = statement({
+  name: 'flow.connect.read',
   params: { flow_id: 'uuid', upstream_id: 'uuid', downstream_id: 'uuid' },
   row: {
     upstream_name: 'text?',
@@ -36,7 +36,7 @@ left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.downstream_
 left join flowfabric.ff_edge_group g on g.downstream_id = any (array[i.downstream_id])`,
 })
 
-export type ConnectRows = RowOf<typeof look.row>
+export type ConnectRows = RowOf<typeof readMembers.row>
 
 // By its id, or between the same members.
 const findEdges = statement({
@@ -56,29 +56,29 @@ where downstream_id = $4 and upstream_id = $3 and flow_id = $1`,
 type FoundEdge = RowOf<typeof findEdges.row>
 
 /** The child's lock first: a claim of it either comes before all these reads, or finds it blocked. */
-export function connectLooks({ uuid: flow_id, edgeUuid, upstreamUuid, downstreamUuid }: NewConnection) {
+export function connectionReads({ uuid: flow_id, edgeUuid, upstreamUuid, downstreamUuid }: NewConnection) {
   const pair = { flow_id, upstream_id: upstreamUuid, downstream_id: downstreamUuid }
   return [
     call(lockAlone, { execution_id: downstreamUuid }),
-    call(look, pair),
+    call(readMembers, pair),
     call(findEdges, { ...pair, edge_id: edgeUuid }),
     call(edgesBehind, pair),
   ] as const
 }
 
 /** The edge that this call would make, if it exists; refuses another one in its place. */
-export function sameEdge(asked: NewConnection, found: readonly FoundEdge[]): FoundEdge | null {
+export function sameEdge(connection: NewConnection, found: readonly FoundEdge[]): FoundEdge | null {
   const [edge, other] = found
   if (edge === undefined) return null
   const isSame =
     other === undefined &&
-    edge.upstream_id === asked.upstreamUuid &&
-    edge.downstream_id === asked.downstreamUuid &&
-    edge.kind === asked.kind &&
-    edge.data_ref === asked.dataRef &&
-    (asked.minted || edge.edge_id === asked.edgeUuid)
+    edge.upstream_id === connection.upstreamUuid &&
+    edge.downstream_id === connection.downstreamUuid &&
+    edge.kind === connection.kind &&
+    edge.data_ref === connection.dataRef &&
+    (connection.minted || edge.edge_id === connection.edgeUuid)
   if (isSame) return edge
-  const { partition, flowId } = asked
+  const { partition, flowId } = connection
   const [upstream, downstream] = [edge.upstream_id, edge.downstream_id].map((uuid) =>
     formatExecutionId(partition, uuid),
   )
@@ -90,21 +90,21 @@ export function sameEdge(asked: NewConnection, found: readonly FoundEdge[]): Fou
 }
 
 /** Returns the policy of the downstream's group. */
-export function refuseUnconnectable(asked: NewConnection, looked: ConnectRows): JoinPolicy {
-  const { flowId, partition } = asked
-  if (looked.upstream_name === null) throw notInFlow(flowId, formatExecutionId(partition, asked.upstreamUuid))
-  const executionId = formatExecutionId(partition, asked.downstreamUuid)
-  if (looked.downstream_name === null) throw notInFlow(flowId, executionId)
-  if (!mayBeBlocked(looked)) {
-    const state = looked.group_state === 'satisfied' ? 'free to run' : looked.public_state
+export function refuseUnconnectable(connection: NewConnection, row: ConnectRows): JoinPolicy {
+  const { flowId, partition } = connection
+  if (row.upstream_name === null) throw notInFlow(flowId, formatExecutionId(partition, connection.upstreamUuid))
+  const executionId = formatExecutionId(partition, connection.downstreamUuid)
+  if (row.downstream_name === null) throw notInFlow(flowId, executionId)
+  if (!mayBeBlocked(row)) {
+    const state = row.group_state === 'satisfied' ? 'free to run' : row.public_state
     const sentence = `execution ${executionId} is ${state}; only an execution that has not started accepts inbound edges`
-    throw new EngineError('execution_not_runnable', sentence, { executionId, publicState: looked.public_state })
+    throw new EngineError('execution_not_runnable', sentence, { executionId, publicState: row.public_state })
   }
-  if (looked.is_sealed === true) {
+  if (row.is_sealed === true) {
     const sentence = `the dependencies of execution ${executionId} are sealed; it accepts no more inbound edges`
     throw new EngineError('group_sealed', sentence, { executionId })
   }
-  return policyOf(asked.policy, looked, executionId)
+  return policyOf(connection.policy, row, executionId)
 }
 
 function mayBeBlocked({
@@ -119,12 +119,12 @@ function mayBeBlocked({
   return isFresh && mayWait && (group === 'pending' || (group === null && !is_flow))
 }
 
-function policyOf(asked: JoinPolicy | null, looked: ConnectRows, executionId: ExecutionId): JoinPolicy {
-  const { policy: kind, quorum, on_satisfied: onSatisfied } = looked
-  if (kind === null || onSatisfied === null) return asked ?? allOf
+function policyOf(wanted: JoinPolicy | null, row: ConnectRows, executionId: ExecutionId): JoinPolicy {
+  const { policy: kind, quorum, on_satisfied: onSatisfied } = row
+  if (kind === null || onSatisfied === null) return wanted ?? allOf
   const found: JoinPolicy = kind === 'quorum' ? { kind, k: quorum!, onSatisfied } : { kind, onSatisfied }
   const isSame =
-    asked === null || (asked.kind === kind && asked.onSatisfied === onSatisfied && quorumOf(asked) === quorum)
+    wanted === null || (wanted.kind === kind && wanted.onSatisfied === onSatisfied && quorumOf(wanted) === quorum)
   if (isSame) return found
   throw new EngineError(
     'invalid_dependency',

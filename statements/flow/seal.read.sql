@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- flow.seal.look
--- src/engine/flow/seal.ts: look
+-- flow.seal.read
+-- src/engine/flow/seal.ts: readGroup
 -- 4 lines, 0 CTEs
 --
 -- parameters:

@@ -12,8 +12,8 @@ import { notInFlow } from './connect-request.ts'
 import type { LockedFlow } from './edit.ts'
 import { refuseTooLarge } from './graph-refusal.ts'
 
-const look = statement({
-  name: 'flow.add-member.look',
+const readExisting = statement({
+  name: 'flow.add-member.read',
   params: {
     flow_id: 'uuid',
     execution_id: 'uuid',
@@ -44,10 +44,10 @@ left join flowfabric.ff_idempotency_key k
 left join flowfabric.ff_flow_member h on h.flow_id = any (array[i.flow_id]) and h.execution_id = any (array[k.execution_id])`,
 })
 
-export type AddMemberRows = RowOf<typeof look.row>
+export type AddMemberRows = RowOf<typeof readExisting.row>
 
-const lookUpstreams = statement({
-  name: 'flow.add-member.look-upstreams',
+const readUpstreams = statement({
+  name: 'flow.add-member.read-upstreams',
   params: { flow_id: 'uuid', upstream_ids: 'uuid[]' },
   row: { execution_id: 'uuid' },
   text: `
@@ -56,8 +56,8 @@ from flowfabric.ff_flow_member m
 where m.flow_id = $1 and m.execution_id = any ($2::uuid[])`,
 })
 
-const lookEdges = statement({
-  name: 'flow.add-member.look-edges',
+const readEdges = statement({
+  name: 'flow.add-member.read-edges',
   params: { flow_id: 'uuid', edge_ids: 'uuid[]' },
   row: { edge_id: 'uuid' },
   text: `
@@ -68,31 +68,31 @@ limit 1`,
 })
 
 /** The execution's lock first, if it exists: its state then does not change while it is added. */
-export function additionLooks(asked: Addition, namespace: string) {
-  const { uuid: flow_id, executionUuid: execution_id, name: member_name, created } = asked
+export function additionReads(addition: Addition, namespace: string) {
+  const { uuid: flow_id, executionUuid: execution_id, name: member_name, created } = addition
   const edges = created?.edges ?? []
   const key = created?.execution.idempotencyKey ?? null
   return [
     call(lockAlone, { execution_id }),
     forgetExpiredKeys(created === null ? [] : [created.execution], flow_id),
-    call(look, { flow_id, execution_id, member_name, namespace, idempotency_key: key }),
-    call(lookUpstreams, { flow_id, upstream_ids: edges.map((edge) => edge.upstreamUuid) }),
-    call(lookEdges, { flow_id, edge_ids: edges.map((edge) => edge.edgeUuid) }),
+    call(readExisting, { flow_id, execution_id, member_name, namespace, idempotency_key: key }),
+    call(readUpstreams, { flow_id, upstream_ids: edges.map((edge) => edge.upstreamUuid) }),
+    call(readEdges, { flow_id, edge_ids: edges.map((edge) => edge.edgeUuid) }),
   ] as const
 }
 
 /** The member that this call would add, if it exists. */
 export function foundMember(
-  asked: Addition,
-  looked: AddMemberRows,
+  addition: Addition,
+  row: AddMemberRows,
 ): { readonly uuid: string; readonly name: string } | null {
-  const { executionUuid: uuid, created, partition } = asked
-  if (looked.own_name !== null) return { uuid, name: looked.own_name }
-  if (looked.key_holder_id === null) return null
+  const { executionUuid: uuid, created, partition } = addition
+  if (row.own_name !== null) return { uuid, name: row.own_name }
+  if (row.key_holder_id === null) return null
   const { idempotencyKey, requestHash } = created!.execution
-  const first = looked.key_holder_id
-  const isSame = Buffer.compare(looked.key_hash!, requestHash!) === 0
-  if (isSame && looked.key_holder_name !== null) return { uuid: first, name: looked.key_holder_name }
+  const first = row.key_holder_id
+  const isSame = Buffer.compare(row.key_hash!, requestHash!) === 0
+  if (isSame && row.key_holder_name !== null) return { uuid: first, name: row.key_holder_name }
   const executionId = formatExecutionId(partition, first)
   throw new EngineError(
     'idempotency_conflict',
@@ -101,25 +101,25 @@ export function foundMember(
   )
 }
 
-export function refuseUnaddable(asked: Addition, flow: LockedFlow, looked: AddMemberRows): void {
-  const { flowId, executionId, partition, name, created } = asked
-  const exists = looked.namespace !== null
+export function refuseUnaddable(addition: Addition, flow: LockedFlow, row: AddMemberRows): void {
+  const { flowId, executionId, partition, name, created } = addition
+  const exists = row.namespace !== null
   if (created !== null && exists) {
     throw new EngineError('execution_id_taken', `execution id ${executionId} is already used; choose another`, {
       executionId,
     })
   }
-  const isHere = looked.namespace === flow.namespace && looked.partition_key === partition
+  const isHere = row.namespace === flow.namespace && row.partition_key === partition
   if (created === null && !isHere) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }
-  if (looked.other_flow_id !== null) {
-    const other = formatFlowId(partition, looked.other_flow_id)
+  if (row.other_flow_id !== null) {
+    const other = formatFlowId(partition, row.other_flow_id)
     const sentence = `execution ${executionId} already belongs to flow ${other}; an execution can be in only one flow`
     throw new EngineError('execution_in_other_flow', sentence, { executionId, flowId: other })
   }
-  if (looked.name_holder_id !== null) {
-    const holder = formatExecutionId(partition, looked.name_holder_id)
+  if (row.name_holder_id !== null) {
+    const holder = formatExecutionId(partition, row.name_holder_id)
     const sentence = `flow ${flowId} already has a member named ${show(name)}, ${holder}; choose another name`
     throw new EngineError('member_name_taken', sentence, { flowId, name, executionId: holder })
   }
@@ -127,14 +127,14 @@ export function refuseUnaddable(asked: Addition, flow: LockedFlow, looked: AddMe
 }
 
 export function refuseUnknownUpstreams(
-  asked: Addition,
+  addition: Addition,
   found: ReadonlySet<string>,
-  metEdgeId: string | undefined,
+  existingEdgeId: string | undefined,
 ): void {
-  const { flowId, partition, created } = asked
+  const { flowId, partition, created } = addition
   const unknown = created?.edges.find((edge) => !found.has(edge.upstreamUuid))
   if (unknown !== undefined) throw notInFlow(flowId, formatExecutionId(partition, unknown.upstreamUuid))
-  if (metEdgeId === undefined) return
-  const sentence = `flow ${flowId} already has an edge ${metEdgeId}; use another id, or omit it`
-  throw new EngineError('edge_exists', sentence, { flowId, edgeId: metEdgeId })
+  if (existingEdgeId === undefined) return
+  const sentence = `flow ${flowId} already has an edge ${existingEdgeId}; use another id, or omit it`
+  throw new EngineError('edge_exists', sentence, { flowId, edgeId: existingEdgeId })
 }

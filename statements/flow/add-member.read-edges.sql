@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- flow.add-member.look-edges
--- src/engine/flow/add-member-look.ts: lookEdges
+-- flow.add-member.read-edges
+-- src/engine/flow/add-member-read.ts: readEdges
 -- 4 lines, 0 CTEs
 --
 -- parameters:

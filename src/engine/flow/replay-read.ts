@@ -22,8 +22,8 @@ for no key update of r`,
 })
 
 // The first edge that can no longer be satisfied is the reason why it cannot run.
-const look = statement({
-  name: 'flow.replay.look',
+const readMember = statement({
+  name: 'flow.replay.read',
   params: { execution_id: 'uuid' },
   row: {
     public_state: oneOf<PublicState>(),
@@ -156,12 +156,12 @@ where x.resolution is not null and g.state <> 'satisfied'`,
 })
 
 /** In this order, in one round trip. */
-export function lookCalls(uuid: string) {
+export function readCalls(uuid: string) {
   const key = { execution_id: uuid }
-  return [call(lockRoot, key), call(look, key), call(readLine, key), call(readReach, key)] as const
+  return [call(lockRoot, key), call(readMember, key), call(readLine, key), call(readReach, key)] as const
 }
 
-export type ReplayRows = RowsOf<ReturnType<typeof lookCalls>>
-export type FoundMember = RowOf<typeof look.row>
+export type ReplayRows = RowsOf<ReturnType<typeof readCalls>>
+export type FoundMember = RowOf<typeof readMember.row>
 export type LineMember = RowOf<typeof readLine.row>
 export type ReachedEdge = RowOf<typeof readReach.row>

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- flow.add-member.look-upstreams
--- src/engine/flow/add-member-look.ts: lookUpstreams
+-- flow.add-member.read-upstreams
+-- src/engine/flow/add-member-read.ts: readUpstreams
 -- 3 lines, 0 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- flow.connect.look
--- src/engine/flow/connect-look.ts: look
+-- flow.connect.read
+-- src/engine/flow/connect-read.ts: readMembers
 -- 8 lines, 0 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- flow.add-member.look
--- src/engine/flow/add-member-look.ts: look
+-- flow.add-member.read
+-- src/engine/flow/add-member-read.ts: readExisting
 -- 10 lines, 0 CTEs
 --
 -- parameters:
