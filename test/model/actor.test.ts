@@ -14,7 +14,7 @@ test.each([
   expect(parseActor(formatActor(actor))).toEqual(actor)
 })
 
-test('a caller with a key stays the one that acts, and names for whom', () => {
+test('a caller with a key stays the actor, and names the actor it stands for', () => {
   expect(parseActor(ops.actor)).toEqual({ name: 'ops', keyId: 'k1', onBehalfOf: null })
   const forAnn = bindAdmitted(ops, { actor: 'ann' })
   expect([parseActor(forAnn.actor), forAnn.keyId]).toEqual([{ name: 'ops', keyId: 'k1', onBehalfOf: 'ann' }, 'k1'])
@@ -27,7 +27,7 @@ test('without a key the named actor acts', () => {
   expect(bindAdmitted(local, { actor: 'ann' })).toEqual({ namespace: null, actor: 'ann', keyId: null })
 })
 
-test.each(['', 'a\u001fk2', 'ceo\r\n', 'x'.repeat(257)])('nobody acts as %j', (actor) => {
+test.each(['', 'a\u001fk2', 'ceo\r\n', 'x'.repeat(257)])('%j is no actor', (actor) => {
   refused('invalid_input', () => bindAdmitted(local, { actor }))
   refused('invalid_input', () => bindAdmitted(ops, { actor }))
 })

@@ -18,7 +18,7 @@ const link: ApprovalLink = {
 const text = signLink(key, link)
 
 describe('an approval link', () => {
-  test('gives back what was signed, and fits into a URL as it is', () => {
+  test('returns the fields that were signed, and fits into a URL unchanged', () => {
     expect(verifyLink(text, [key], 1000)).toEqual(link)
     expect(text).toMatch(/^[\w-]+$/)
     expect(text.length).toBeLessThan(200)
@@ -45,7 +45,7 @@ describe('an approval link', () => {
     }
   })
 
-  test('has one spelling: bytes that are no UTF-8 do not stand for the character that they are read as', () => {
+  test('has one spelling: bytes that are no UTF-8 are not accepted for the character that they are read as', () => {
     const strange = signLink(key, { ...link, actions: ['\ufffd'] })
     expect(verifyLink(strange, [key], 1000)).toMatchObject({ actions: ['\ufffd'] })
     const spelt = Buffer.from([0, 0, 0, 3, 0xef, 0xbf, 0xbd])
@@ -55,13 +55,13 @@ describe('an approval link', () => {
     expect(verifyLink(again.toString('base64url'), [key], 1000)).toBeNull()
   })
 
-  test('cannot be made of a token: what is signed for one purpose does not stand for another', () => {
+  test('cannot be made from a token: a signature for one purpose is not valid for another', () => {
     const fields = ['kid-a', link.waitpointId, ...link.actions, `${link.expiresAt}`, link.nonce, link.person]
     const bytes = Buffer.concat([frame(fields), sign(key.secret, 'flowfabric waitpoint token v1', fields)])
     expect(verifyLink(bytes.toString('base64url'), [key], 1000)).toBeNull()
   })
 
-  test('whose fields are too few or too many is refused, though signed by the right key', () => {
+  test('with too few or too many fields is refused, though signed by the right key', () => {
     const four = ['kid-a', 'w', 'approve', '2000']
     for (const fields of [[], ['kid-a'], four, [...four, 'n'], [...four, 'n', 'ada', 'other', 'more']]) {
       const bytes = Buffer.concat([frame(fields), sign(key.secret, 'flowfabric approval link v2', fields)])
@@ -98,9 +98,12 @@ describe('an approval link', () => {
     expect(checkPerson(given)).toBe(person)
   })
 
-  test.each(['', '  ', '\u200b', 'a\nb', 'x'.repeat(129), 7, null])('is issued for nobody called %j', (name) => {
-    refused('invalid_input', () => checkPerson(name))
-  })
+  test.each(['', '  ', '\u200b', 'a\nb', 'x'.repeat(129), 7, null])(
+    'cannot be issued for a person called %j',
+    (name) => {
+      refused('invalid_input', () => checkPerson(name))
+    },
+  )
 
   test('may be for an answer or its opposite', () => {
     const text = signLink(key, { ...link, actions: ['approve', 'refuse'] })

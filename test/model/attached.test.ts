@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { attached } from '../../src/model/attached.ts'
 
-test('the bits of what is attached stay where they are stored', () => {
+test('the bits of attached rows keep their stored positions', () => {
   expect(attached).toEqual({
     waitpoints: 1,
     suspension: 2,

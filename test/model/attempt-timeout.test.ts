@@ -31,13 +31,13 @@ test.each([['compensation'], ['onFailure']] as const)('the last attempt runs its
   expect(timeOut({ attached: attached[bit], policy: retries })).toMatchObject({ kind: 'retried' })
 })
 
-test('a clean-up that times out goes on, within the time that it has', () => {
+test('a clean-up that times out continues, within its own limit', () => {
   const cleaning = { attached: attached.compensation, stop }
   expect(timeOut(cleaning)).toEqual({ kind: 'cleans_up', isAsked: false })
   expect(timeOut({ ...cleaning, policy: retries })).toEqual({ kind: 'cleans_up', isAsked: false })
 })
 
-test('an execution that was asked to stop and has nothing to clean up ends', () => {
+test('an execution with a stop request and nothing to clean up ends', () => {
   expect(timeOut({ stop, policy: retries })).toEqual({ kind: 'cancelled', reason: 'enough', actor: 'ann' })
   expect(timeOut({ stop })).toEqual({ kind: 'expired' })
   expect(timeOut({ stop, attached: attached.onFailure })).toEqual({ kind: 'expired' })

@@ -12,7 +12,7 @@ function by(terms: Partial<CancelTerms>): CancelTerms {
 }
 
 test.each(['runnable', 'active', 'suspended'] as const)(
-  'without a grace, what is %s ends at once',
+  'without a grace, an execution that is %s ends at once',
   (lifecyclePhase) => {
     expect(cancel({ ...running, lifecyclePhase }, by({}))).toEqual({ kind: 'ends' })
   },
@@ -25,7 +25,7 @@ test('a grace is for a running execution; others end at once', () => {
   expect(cancel({ ...running, lifecyclePhase: 'suspended' }, terms)).toEqual({ kind: 'ends' })
 })
 
-test('the earlier of two ends of the grace stands', () => {
+test('the earlier of two ends of the grace counts', () => {
   const asked = { ...running, stop: stopUntil(now + 5000) }
   expect(cancel(asked, by({ graceMs: 5001 }))).toEqual({ kind: 'asked', until: now + 5000, isNew: false })
   expect(cancel(asked, by({ graceMs: 5000 }))).toEqual({ kind: 'asked', until: now + 5000, isNew: false })
@@ -33,21 +33,27 @@ test('the earlier of two ends of the grace stands', () => {
   expect(cancel(asked, by({}))).toEqual({ kind: 'ends' })
 })
 
-test.each(['runnable', 'active', 'suspended'] as const)('what is %s and has a compensation is asked', (phase) => {
-  const execution = { ...cleaning, lifecyclePhase: phase }
-  expect(cancel(execution, by({}))).toMatchObject({ kind: 'asked', until: now + 600_000 })
-  expect(cancel(execution, by({ graceMs: 5000 }))).toMatchObject({ kind: 'asked', until: now + 5000 })
-  expect(cancel(execution, by({ graceMs: 5000, deadlineMs: 7000 }))).toMatchObject({ kind: 'asked', until: now + 7000 })
-  expect(cancel(execution, by({ deadlineMs: 0 }))).toMatchObject({ kind: 'asked', until: now })
-})
+test.each(['runnable', 'active', 'suspended'] as const)(
+  'an execution that is %s and has a compensation receives a request',
+  (phase) => {
+    const execution = { ...cleaning, lifecyclePhase: phase }
+    expect(cancel(execution, by({}))).toMatchObject({ kind: 'asked', until: now + 600_000 })
+    expect(cancel(execution, by({ graceMs: 5000 }))).toMatchObject({ kind: 'asked', until: now + 5000 })
+    expect(cancel(execution, by({ graceMs: 5000, deadlineMs: 7000 }))).toMatchObject({
+      kind: 'asked',
+      until: now + 7000,
+    })
+    expect(cancel(execution, by({ deadlineMs: 0 }))).toMatchObject({ kind: 'asked', until: now })
+  },
+)
 
-test('a forced cancel ends it without its compensations, and an ended one stays as it is', () => {
+test('a forced cancel ends it without its compensations, and an ended one stays unchanged', () => {
   const terms = by({ isForced: true, graceMs: 5000 })
   expect(cancel(cleaning, terms)).toEqual({ kind: 'ends' })
   expect(cancel({ ...cleaning, lifecyclePhase: 'terminal' }, terms)).toEqual({ kind: 'none' })
 })
 
-test('a member goes with its flow, unless it ended, began in time, or lives another life', () => {
+test('a member is cancelled with its flow, unless it ended, was spared because it had started, or is in another generation', () => {
   const member = { ...running, startedAt: 5 }
   const all = { isOnlyPending: false, isSameLife: true }
   const pending = { isOnlyPending: true, isSameLife: true }

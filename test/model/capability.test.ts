@@ -8,7 +8,7 @@ describe('capabilities', () => {
     expect(parseCapabilities([])).toEqual([])
   })
 
-  test('come out sorted by their bytes and once each', () => {
+  test('are returned sorted by their bytes and once each', () => {
     expect(parseCapabilities(['gpu', 'Arm', 'gpu', '😀', '\uffee', 'größe'])).toEqual(
       ['Arm', 'größe', 'gpu', '\uffee', '😀'].toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
     )

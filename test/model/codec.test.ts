@@ -3,7 +3,7 @@ import { checkCodec, jsonCodec } from '../../src/model/codec.ts'
 import { refused } from '../model/refused.ts'
 
 test.each([[null], [0], [''], ['ü 😀'], [[1, { a: null }]], [{ nested: { deep: [true] } }]])(
-  '%j comes back as it went',
+  '%j returns unchanged',
   (value) => {
     const encoded = jsonCodec.encode(value)
     expect(encoded.encoding).toBe('json')
@@ -11,7 +11,7 @@ test.each([[null], [0], [''], ['ü 😀'], [[1, { a: null }]], [{ nested: { deep
   },
 )
 
-test.each([[undefined], [() => 1], [Symbol('x')]])('what has no JSON form is refused: %s', (value) => {
+test.each([[undefined], [() => 1], [Symbol('x')]])('a value without a JSON form is refused: %s', (value) => {
   refused('invalid_input', () => jsonCodec.encode(value))
 })
 
@@ -51,7 +51,7 @@ test('a copy that toJSON makes may carry the method itself', () => {
   expect(jsonCodec.decode(jsonCodec.encode({ copied }))).toEqual({ copied: { a: 1 } })
 })
 
-test('undefined fields are left out, and toJSON says what a value becomes', () => {
+test('undefined fields are omitted, and toJSON decides what a value becomes', () => {
   const bare = Object.assign(Object.create(null) as object, { a: 1 })
   const value = { at: new Date(0), no: undefined, bare, own: { toJSON: () => 'own' }, list: [undefined] }
   expect(jsonCodec.decode(jsonCodec.encode(value))).toEqual({

@@ -10,14 +10,14 @@ let serial = 0
 const ann = { type: 'link', identity: 'ann' } as const
 const bob = { type: 'link', identity: 'bob' } as const
 
-/** Accepted in the order in which they are made. */
+/** Accepted in the order of the list. */
 function signal(fields: Partial<ConditionSignal> = {}): ConditionSignal {
   serial += 1
   return { id: `s${serial}`, name: 'go', source: ann, acceptedAt: serial, ...fields }
 }
 const through = (waitpoint: string, fields: Partial<ConditionSignal> = {}) => signal({ waitpoint, ...fields })
 
-/** What each signal did, one after the other. */
+/** The effect of each signal, one after the other. */
 function effects(condition: Condition, ...signals: ConditionSignal[]): SignalEffect[] {
   return signals.map((each, i) => receive(condition, given(...signals.slice(0, i)), [each]).effects[0]!)
 }
@@ -53,7 +53,7 @@ describe('one leaf', () => {
     [{ identity: 'ann' }, bob, false],
     [{ type: 'link', identity: 'bob' }, bob, true],
     [{ identity: '' }, { type: 'operator', identity: '' }, true],
-  ] as const)('from the source %j takes what comes from %j: %s', (wanted, source, satisfied) => {
+  ] as const)('from the source %j takes signals from %j: %s', (wanted, source, satisfied) => {
     const condition: Condition = { ...approval, source: wanted }
     expect(evaluate(condition, given(through('approval', { source }))).satisfied).toBe(satisfied)
   })
@@ -74,11 +74,11 @@ describe('one leaf', () => {
     expect(new Set(effects({ kind }, ...signals))).toEqual(new Set(['appended_to_waitpoint', 'kept_for_condition']))
   })
 
-  test('for the timeout is met when the deadline has fired', () => {
+  test('for the timeout is satisfied when the deadline has fired', () => {
     expect(evaluate({ kind: 'timeout' }, { ...given(), timedOutAt: 999 }).satisfied).toBe(true)
   })
 
-  test('for a child is met when that child has ended', () => {
+  test('for a child is satisfied when that child has ended', () => {
     const child: Condition = { kind: 'child', executionId: '{fp:7}:018f0000-0000-7000-8000-000000000001' }
     const other = new Map([['{fp:7}:018f0000-0000-7000-8000-000000000002', 5]])
     const own = new Map([['{fp:7}:018f0000-0000-7000-8000-000000000001', 5]])
@@ -87,13 +87,13 @@ describe('one leaf', () => {
     expect(evaluate(child, { ...given(), childEndings: own }).satisfied).toBe(true)
   })
 
-  test('for a point in time is met in that millisecond', () => {
+  test('for a point in time is satisfied in that millisecond', () => {
     const time: Condition = { kind: 'time', at: 1000 }
     expect(evaluate(time, { signals: [], now: 999 })).toMatchObject({ satisfied: false, dueAt: 1000 })
     expect(evaluate(time, { signals: [], now: 1000 })).toMatchObject({ satisfied: true, dueAt: null })
   })
 
-  test('is met by what has happened, though the clock was set back since', () => {
+  test('stays satisfied by past events, though the clock was set back since', () => {
     expect(evaluate(isGo, { signals: [signal({ acceptedAt: 5000 })], now: 1000 }).satisfied).toBe(true)
   })
 })
@@ -106,7 +106,7 @@ describe('a signal sent by name', () => {
     ])
   })
 
-  test('does not stand for one that came through a waitpoint, nor the other way round', () => {
+  test("does not satisfy a leaf of a waitpoint, nor a waitpoint's signal a leaf by name", () => {
     expect(evaluate({ ...approval, name: 'go' }, given(signal())).satisfied).toBe(false)
     expect(evaluate(isGo, given(through('approval'))).satisfied).toBe(false)
   })
@@ -127,7 +127,7 @@ describe('a signal sent by name', () => {
     expect(evaluate(two, given(...go)).signals).toEqual([go[0]!.id, go[1]!.id])
   })
 
-  test('stays when the condition is not met', () => {
+  test('stays when the condition is not satisfied', () => {
     const both: Condition = { kind: 'allOf', members: [isGo, approval] }
     expect(evaluate(both, given(signal()))).toMatchObject({ satisfied: false, signals: [] })
     expect(effects(both, signal())).toEqual(['kept_for_condition'])
@@ -135,7 +135,7 @@ describe('a signal sent by name', () => {
 })
 
 describe('allOf', () => {
-  test('COMP-01 over two waitpoints is met by the second', () => {
+  test('COMP-01 over two waitpoints is satisfied by the second', () => {
     const both: Condition = { kind: 'allOf', members: [approval, review] }
     const signals = [through('review'), through('approval')]
     expect(effects(both, ...signals)).toEqual(['appended_to_waitpoint', 'resume_condition_satisfied'])
@@ -145,7 +145,7 @@ describe('allOf', () => {
     })
   })
 
-  test('tells what a signal did: a repeat, one for nobody, one that no leaf accepts', () => {
+  test('reports the effect of a signal: a repeat, one for no wait, one that no leaf accepts', () => {
     const both: Condition = { kind: 'allOf', members: [{ ...approval, name: 'yes' }, review] }
     const yes = () => through('approval', { name: 'yes' })
     expect(
@@ -179,14 +179,14 @@ describe('allOf', () => {
 })
 
 describe('anyOf', () => {
-  test('names the leaf that was met first, not the one that stands first', () => {
+  test('names the leaf that was satisfied first, not the first in the list', () => {
     const [late, early] = [signal({ acceptedAt: 9 }), signal({ name: 'stop', acceptedAt: 8 })]
     const either: Condition = { kind: 'anyOf', members: [isGo, { kind: 'signal', name: 'stop' }] }
     expect(evaluate(either, given(late, early)).winners).toEqual({ '<root>': 'members[1]' })
     expect(evaluate(either, given()).winners).toEqual({})
   })
 
-  test('whose leaves are met in one moment names the one that stands first', () => {
+  test('whose leaves are satisfied in one moment names the first in the list', () => {
     const either: Condition = { kind: 'anyOf', members: [review, isGo, { ...isGo, source: ann }] }
     expect(evaluate(either, given(signal())).winners).toEqual({ '<root>': 'members[1]' })
   })
@@ -199,7 +199,7 @@ describe('anyOf', () => {
     })
   })
 
-  test('is won by a point in time that had passed before the signal came', () => {
+  test('is won by a point in time that had passed before the signal arrived', () => {
     const either: Condition = { kind: 'anyOf', members: [approval, { kind: 'time', at: 900 }] }
     const { evaluation, effects } = receive(either, given(), [through('approval', { acceptedAt: 1000 })])
     expect(evaluation).toMatchObject({ satisfied: true, winners: { '<root>': 'members[1]' }, signals: [] })
@@ -254,7 +254,7 @@ describe('count', () => {
     ])
   })
 
-  test('never counts what another count has counted', () => {
+  test('never counts a signal that another count has counted', () => {
     const two: Condition = { kind: 'allOf', members: [countOf(2, 'signals', 'review'), countOf(2, 'signals', 'audit')] }
     const signals = [through('review'), through('audit'), through('review'), through('audit')]
     expect(effects(two, ...signals)).toEqual([
@@ -269,7 +269,7 @@ describe('count', () => {
     })
   })
 
-  test('judges signals that came before the wait like those that come now', () => {
+  test('evaluates signals that arrived before the wait like later ones', () => {
     const early = [through('review', { source: ann }), through('review', { source: bob })]
     expect(evaluate(countOf(2, 'sources', 'review'), given(...early)).satisfied).toBe(true)
   })
@@ -280,7 +280,7 @@ test.each([
   { kind: 'count', n: 1, distinct: 'colours', waitpoints: ['approval'] },
   { kind: 'signal', waitpoint: 'approval', payload: { like: '%' } },
   { kind: 'anyOf', members: [{ kind: 'quorum' }] },
-])('COMP-06 a stored condition of an unknown shape is never met: %j', (stored) => {
+])('COMP-06 a stored condition of an unknown shape is never satisfied: %j', (stored) => {
   const signals = [through('approval', { payload: {} }), signal({ payload: {} })]
   expect(evaluate(stored as unknown as Condition, given(...signals)).satisfied).toBe(false)
 })

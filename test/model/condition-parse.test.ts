@@ -17,7 +17,7 @@ function nest(depth: number, innermost: Condition): Condition {
 }
 
 describe('a condition', () => {
-  test('comes out as it was written, without what is undefined', () => {
+  test('is returned as written, without undefined fields', () => {
     const condition = parseCondition({
       kind: 'count',
       n: 2,
@@ -44,7 +44,7 @@ describe('a condition', () => {
     refused('invalid_id', () => parseCondition({ kind: 'child', executionId: 'seven' }))
   })
 
-  test('is kept apart from the object that it was read from', () => {
+  test('is a copy of the object that it was read from', () => {
     const payload = { equals: { list: [1] } }
     const condition = parseCondition({ kind: 'signal', name: 'go', payload })
     payload.equals.list.push(2)
@@ -68,7 +68,7 @@ describe('a condition', () => {
     })
   })
 
-  test('that holds itself is refused', () => {
+  test('that contains itself is refused', () => {
     const members: unknown[] = []
     members.push({ kind: 'allOf', members })
     refused('invalid_condition', () => parseCondition({ kind: 'allOf', members }))
@@ -104,7 +104,7 @@ describe('a condition', () => {
       'count_exceeds_sources at path <root>: n=2, but only 1 can match',
     ],
     [{ kind: 'signal' }, 'waitpoints_empty at path <root>'],
-  ])('COMP-05 that can never be met, or always, is refused with its place: %j', (condition, message) => {
+  ])('COMP-05 that can never be satisfied, or always is, is refused with its place: %j', (condition, message) => {
     const error = refused('invalid_condition', () => parseCondition(condition))
     expect(error.message).toContain(message)
     expect(message).toContain(String(error.details['why']))
@@ -162,7 +162,7 @@ describe('a condition', () => {
   })
 })
 
-test('a condition may wait until the end of the year 9999, and is told in words', () => {
+test('a condition may wait until the end of the year 9999, and its text says so', () => {
   const condition = parseCondition({ kind: 'time', at: Date.UTC(10_000, 0) - 1 })
   expect(conditionText(condition)).toBe('the time 9999-12-31T23:59:59.999Z')
 })
@@ -230,14 +230,14 @@ describe('a condition and its suspension', () => {
     })
   })
 
-  test('do not fit when one of several waitpoints is of no use', () => {
+  test('do not fit when one of several waitpoints has no use', () => {
     expect(why(approval, ['approval', 'review'])).toEqual({
       why: 'extra_binding_not_referenced_by_condition',
       path: '<root>',
     })
   })
 
-  test('SUSP-08 do not fit when a timeout is waited for that is not set', () => {
+  test('SUSP-08 do not fit when the condition waits for a timeout that is not set', () => {
     expect(why({ kind: 'timeout' }, ['a'])).toEqual({ why: 'timeout_only_without_deadline', path: '<root>' })
     expect(why({ kind: 'anyOf', members: [go, { kind: 'timeout' }] }, [])).toEqual({
       why: 'timeout_only_without_deadline',

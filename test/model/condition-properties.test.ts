@@ -10,7 +10,7 @@ import { parsePredicate } from '../../src/model/predicate-parse.ts'
 import { holds, says } from './condition-reference.ts'
 import { conditions, facts, predicates, signals } from './conditions.ts'
 
-/** Most random conditions stay unmet; enough runs that each property meets both. */
+/** Most random conditions stay unsatisfied; there are enough runs for each property to see both. */
 const numRuns = 1000
 const check = <T extends unknown[]>(property: fc.IProperty<T>) => fc.assert(property, { numRuns })
 
@@ -25,7 +25,7 @@ describe('any condition', () => {
     )
   })
 
-  test('is met exactly when the plain reading of it says so', () => {
+  test('is satisfied exactly when the plain reading of it says so', () => {
     const seen = { met: 0, unmet: 0 }
     check(
       fc.property(conditions, facts, (condition, known) => {
@@ -37,7 +37,7 @@ describe('any condition', () => {
     expect(Math.min(seen.met, seen.unmet)).toBeGreaterThan(numRuns / 20)
   })
 
-  test('stays met when more signals come, and when time passes', () => {
+  test('stays satisfied when more signals arrive, and when time passes', () => {
     check(
       fc.property(conditions, facts, signals, fc.nat(9), (condition, known, more, later) => {
         fc.pre(evaluate(condition, known).satisfied)
@@ -49,7 +49,7 @@ describe('any condition', () => {
     )
   })
 
-  test('gives one evaluation, whatever the order in which signals are read', () => {
+  test('has one evaluation, whatever the order in which signals are read', () => {
     check(
       fc.property(conditions, facts, fc.infiniteStream(fc.nat()), (condition, known, places) => {
         const shuffled = known.signals
@@ -61,7 +61,7 @@ describe('any condition', () => {
     )
   })
 
-  test('is met by what it takes alone, and takes nothing before', () => {
+  test('is satisfied by the signals it takes alone, and takes nothing before', () => {
     check(
       fc.property(conditions, facts, (condition, known) => {
         const evaluation = evaluate(condition, known)
@@ -77,7 +77,7 @@ describe('any condition', () => {
     )
   })
 
-  test('at a deadline that resumes, takes everything that counted, and names the leaves that hold', () => {
+  test('at a deadline that resumes, takes everything that counted, and names the satisfied leaves', () => {
     check(
       fc.property(conditions, facts, (condition, known) => {
         const before = evaluate(condition, known)
@@ -98,7 +98,7 @@ describe('any condition', () => {
     )
   })
 
-  test('comes due at the first moment at which time alone meets it', () => {
+  test('comes due at the first moment at which time alone satisfies it', () => {
     check(
       fc.property(conditions, facts, (condition, known) => {
         const { satisfied, dueAt } = evaluate(condition, known)
@@ -109,7 +109,7 @@ describe('any condition', () => {
     )
   })
 
-  test('names a member of each anyOf that is met, and that member is met', () => {
+  test('names a member of each anyOf that is satisfied, and that member is satisfied', () => {
     check(
       fc.property(conditions, facts, (condition, known) => {
         for (const [path, winner] of Object.entries(evaluate(condition, known).winners)) {
@@ -122,7 +122,7 @@ describe('any condition', () => {
     )
   })
 
-  test('says of a signal that it satisfied the condition exactly when it is taken, and of one that turns it always', () => {
+  test('reports a signal as satisfying exactly when the condition takes it, and always when it turns the condition true', () => {
     check(
       fc.property(conditions, facts, signals, (condition, known, more) => {
         const ids = known.signals.map(({ id }) => id)
@@ -139,7 +139,7 @@ describe('any condition', () => {
     )
   })
 
-  test('is the same for signals that come together as for one after the other', () => {
+  test('has the same result for signals that arrive together as one after the other', () => {
     check(
       fc.property(conditions, facts, signals, (condition, known, more) => {
         const ids = known.signals.map(({ id }) => id)
@@ -161,7 +161,7 @@ describe('any condition', () => {
     )
   })
 
-  test('judges five hundred signals that come together a few times, not five hundred', () => {
+  test('is evaluated a few times for five hundred signals that arrive together, not five hundred times', () => {
     let looks = 0
     const condition: Condition = {
       kind: 'count',
@@ -182,7 +182,7 @@ describe('any condition', () => {
     expect(looks).toBeLessThan(20)
   })
 
-  test('walks the condition a few times, however many signals come together', () => {
+  test('is walked a few times, however many signals arrive together', () => {
     let looks = 0
     const child = {
       get kind() {

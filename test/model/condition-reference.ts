@@ -1,4 +1,4 @@
-// The meaning of a condition, written as plainly as it can be: yes or no, nothing about when or by what.
+// The meaning of a condition, written as plainly as possible: yes or no, without the time or the cause.
 import type { ConditionInput } from '../../src/model/condition-evaluate.ts'
 import type { ConditionSignal } from '../../src/model/condition-match.ts'
 import type { Condition, SignalMatcher } from '../../src/model/condition.ts'

@@ -1,4 +1,4 @@
-// Random conditions and facts from small alphabets, so that they often meet.
+// Random conditions and facts from small alphabets, so that they often match.
 import fc from 'fast-check'
 import type { ConditionInput } from '../../src/model/condition-evaluate.ts'
 import type { ConditionSignal } from '../../src/model/condition-match.ts'

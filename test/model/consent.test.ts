@@ -18,6 +18,6 @@ test.each([
   [['approved', 'hold'], 'hold', false],
   [['declined', 'later'], 'later', undefined],
   [['now', 'yes'], 'now', undefined],
-] as const)('of the answers %j, %j is consent: %j', (actions, answer, consent) => {
+] as const)('for the answers %j, %j is consent: %j', (actions, answer, consent) => {
   expect(consentOf(actions, answer)).toBe(consent)
 })

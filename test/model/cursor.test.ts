@@ -7,7 +7,7 @@ import { refused } from './refused.ts'
 const uuid = '550e8400-e29b-41d4-a716-446655440000'
 const shape = ['int', 'uuid'] as const
 
-/** A cursor with a right checksum around any body, as a forger would make it. */
+/** A cursor with a right checksum around any body, as a forger would write it. */
 function seal(body: string): string {
   const bytes = Buffer.from(body)
   const crc = crc16(bytes)
@@ -15,7 +15,7 @@ function seal(body: string): string {
 }
 
 describe('a cursor', () => {
-  test('gives back the key that it was made of', () => {
+  test('returns the key that it was created from', () => {
     const texts = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0'))
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.uuid(), texts, (int, id, text) => {
@@ -25,7 +25,7 @@ describe('a cursor', () => {
     )
   })
 
-  test('fits into a URL as it is', () => {
+  test('fits into a URL unchanged', () => {
     expect(encodeCursor('lanes', ['größe?&/+'])).toMatch(/^[\w-]+$/)
   })
 
@@ -45,7 +45,7 @@ describe('a cursor', () => {
     [[7, 'not a uuid'], shape],
     [['a\0b'], ['text']],
     [['a\ud800'], ['text']],
-  ] as const)('whose key %j has not the shape %j is refused', (key, wanted) => {
+  ] as const)('whose key %j does not have the shape %j is refused', (key, wanted) => {
     refused('invalid_cursor', () => decodeCursor('executions', encodeCursor('executions', key), wanted))
   })
 

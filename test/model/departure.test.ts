@@ -27,7 +27,7 @@ describe('a failure', () => {
     expect(decideFail(running, policy, failure, 'worker', 0.5)).toEqual({ kind: 'retried', nextAt: 1300 })
   })
 
-  test('is followed by another attempt after the time that the holder gives instead', () => {
+  test('is followed by another attempt after the time that the holder sets instead', () => {
     const after = (retryInMs: number) => decideFail(running, policy, { ...failure, retryInMs }, 'worker', 0)
     expect(after(30)).toEqual({ kind: 'retried', nextAt: 1030 })
     expect(after(0)).toEqual({ kind: 'retried', nextAt: null })
@@ -43,11 +43,11 @@ describe('a failure', () => {
     expect(decideFail(execution, given, of, 'worker', 0)).toEqual({ kind: 'failed' })
   })
 
-  test('with retries left ends an execution that was asked to stop, and has nothing to clean up', () => {
+  test('with retries left ends an execution with a stop request and nothing to clean up', () => {
     expect(decideFail(asked, policy, failure, 'worker', 0)).toEqual(cancelled)
   })
 
-  test('with retries left brings an execution that was asked to stop back at once, to clean up', () => {
+  test('with retries left returns an execution with a stop request at once, to clean up', () => {
     const atOnce = { kind: 'retried', nextAt: null }
     expect(decideFail(cleansUp, policy, { ...failure, retryInMs: 30 }, 'worker', 0)).toEqual(atOnce)
   })
@@ -63,7 +63,7 @@ describe('an execution that is given back', () => {
     expect(until({ delayMs: null, delayUntil: null })).toEqual({ kind: 'given_back', nextAt: null })
   })
 
-  test('ends when it was asked to stop, unless it has something to clean up', () => {
+  test('ends when it has a stop request, unless it has something to clean up', () => {
     const delay = { delayMs: 50, delayUntil: null }
     expect(decideGiveBack(asked, delay, 'worker')).toEqual(cancelled)
     expect(decideGiveBack(cleansUp, delay, 'worker')).toEqual({ kind: 'given_back', nextAt: 1050 })
@@ -77,7 +77,7 @@ describe('an execution that is given back', () => {
   })
 })
 
-test('a restart begins a new generation, unless the execution was asked to stop', () => {
+test('a restart begins a new generation, unless the execution has a stop request', () => {
   expect(decideRestart(running, 'worker')).toEqual({ kind: 'restarted' })
   expect(decideRestart(cleansUp, 'worker')).toEqual({ kind: 'cleans_up' })
   expect(decideRestart(asked, 'worker')).toEqual(cancelled)
@@ -88,7 +88,7 @@ test('a restart begins a new generation, unless the execution was asked to stop'
   })
 })
 
-test('a cancel by the holder ends the execution as the request to stop demanded', () => {
+test('a cancel by the holder ends the execution as the stop request demanded', () => {
   expect(endingOfHolderCancel(running, null, 'worker')).toEqual({ outcome: 'cancelled', reason: null, actor: 'worker' })
   expect(endingOfHolderCancel(asked, null, 'worker')).toEqual({
     outcome: 'cancelled',

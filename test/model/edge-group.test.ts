@@ -32,7 +32,7 @@ test('an edge is satisfied by the endings of its kind, and otherwise failed or s
   ])
 })
 
-test('EDGE-06 a policy is read as it is written, with what is left out', () => {
+test('EDGE-06 a policy is read as written, with defaults for omitted fields', () => {
   const read = (policy: unknown) => parseJoinPolicy('policy', policy)
   expect(read({ kind: 'all_of' })).toEqual({ kind: 'all_of', onSatisfied: 'let_run' })
   expect(read({ kind: 'any_of' })).toEqual({ kind: 'any_of', onSatisfied: 'cancel_remaining' })
@@ -46,7 +46,7 @@ test('EDGE-06 a policy is read as it is written, with what is left out', () => {
   }
 })
 
-test('EDGE-04 a quorum of none, of a part, or of more than any flow has is refused', () => {
+test('EDGE-04 a quorum of zero, of a fraction, or of more than any flow has is refused', () => {
   for (const k of [0, -1, 1.5, 100_001, '2', null]) {
     const error = refused('invalid_input', () => parseJoinPolicy('policy', { kind: 'quorum', k }))
     expect(error.message).toContain('policy.k')
@@ -54,7 +54,7 @@ test('EDGE-04 a quorum of none, of a part, or of more than any flow has is refus
   refused('invalid_input', () => parseJoinPolicy('policy', { kind: 'quorum' }))
 })
 
-test('EDGE-06 unknown words are refused, with the one that was meant', () => {
+test('EDGE-06 unknown words are refused, with the one that was probably meant', () => {
   refused('invalid_input', () => parseJoinPolicy('policy', {}))
   refused('invalid_input', () => parseJoinPolicy('policy', 'all_of'))
   refused('invalid_input', () => parseJoinPolicy('policy', { kind: 'all_of', k: 2 }))
@@ -74,7 +74,7 @@ const resolutions = fc.array(fc.constantFrom<EdgeResolution>('satisfied', 'faile
   maxLength: 8,
 })
 
-/** Where a sealed group stands after each of its resolutions, until it fires. */
+/** The state of a sealed group after each of its resolutions, until it fires. */
 function walk(policy: JoinPolicy, all: readonly EdgeResolution[]): GroupState[] {
   const counts = { satisfied: 0, failed: 0, skipped: 0 }
   const states: GroupState[] = []
@@ -86,7 +86,7 @@ function walk(policy: JoinPolicy, all: readonly EdgeResolution[]): GroupState[] 
   return states
 }
 
-test('a sealed group whose quorum its edges can make up fires exactly when its last edge is resolved, or before', () => {
+test('a sealed group whose edges can reach its quorum fires at the latest when its last edge is resolved', () => {
   fc.assert(
     fc.property(policies, resolutions, (policy, all) => {
       fc.pre((quorumOf(policy) ?? 1) <= all.length)
@@ -98,7 +98,7 @@ test('a sealed group whose quorum its edges can make up fires exactly when its l
   )
 })
 
-test('in whatever order its edges are resolved, a group fires the same way', () => {
+test('a group fires the same way in every order in which its edges are resolved', () => {
   const shuffled = resolutions.chain((all) =>
     fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
   )
@@ -110,7 +110,7 @@ test('in whatever order its edges are resolved, a group fires the same way', () 
   )
 })
 
-test('a group that is not sealed is never impossible, but where it needs all', () => {
+test('a group that is not sealed is never impossible, unless it needs all edges', () => {
   const counts = { total: 3, satisfied: 0, failed: 2, skipped: 1, isSealed: false }
   expect(groupState({ kind: 'any_of', onSatisfied: 'let_run' }, counts)).toBe('pending')
   expect(groupState({ kind: 'quorum', k: 2, onSatisfied: 'let_run' }, counts)).toBe('pending')

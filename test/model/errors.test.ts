@@ -13,7 +13,7 @@ describe('the error table', () => {
     expect(meaning).toMatch(/^[A-Z].+\.$/)
   })
 
-  test('what may succeed when it is sent again is told apart from what may not', () => {
+  test('errors that a retry may resolve are distinguished from the others', () => {
     const retryable = codes.filter((code) => errorTable[code].retryable)
     expect(retryable).toEqual([
       'request_timeout',
@@ -29,7 +29,7 @@ describe('the error table', () => {
     ])
   })
 
-  test('what the caller sent wrong is wrong in every attempt; a state, a right or a fault may be another the next time', () => {
+  test("an error in the caller's input repeats in every attempt; a state, a right or a fault may change", () => {
     const permanent = codes.filter((code) => errorTable[code].permanent)
     const isWrong = (code: ErrorCode): boolean => [400, 413].includes(errorTable[code].status)
     const notSent: readonly ErrorCode[] = ['invalid_url', 'no_transaction']
@@ -69,7 +69,7 @@ describe('an EngineError', () => {
     expect(Object.keys(error)).not.toContain('name')
   })
 
-  test('leaves its cause behind when it becomes JSON', () => {
+  test('omits its cause when it becomes JSON', () => {
     const error = new EngineError('database_error', 'refused', { table: 'a' }, { cause: new Error('password=hunter2') })
     expect(error.cause).toBeInstanceOf(Error)
     expect(JSON.parse(JSON.stringify(error))).toEqual({
@@ -85,7 +85,7 @@ describe('an EngineError', () => {
     expect('cause' in new EngineError('invalid_input', 'no')).toBe(false)
   })
 
-  test('is told by its code', () => {
+  test('is recognized by its code', () => {
     const error: unknown = new EngineError('stale_lease', 'gone')
     expect(EngineError.is(error)).toBe(true)
     expect(EngineError.is(error, 'stale_lease')).toBe(true)
@@ -93,14 +93,14 @@ describe('an EngineError', () => {
   })
 
   test.each([null, undefined, 'stale_lease', 7, new Error('no'), { code: 'stale_lease' }])(
-    'is not mistaken for something else (%s)',
+    'is not mistaken for another error (%s)',
     (value) => {
       expect(EngineError.is(value)).toBe(false)
       expect(value instanceof EngineError).toBe(false)
     },
   )
 
-  test('of another copy of the package is recognised', async () => {
+  test('of another copy of the package is recognized', async () => {
     const copy = (await import(/* @vite-ignore */ ['../../src/model/errors.ts', 'copy'].join('?'))) as {
       EngineError: typeof EngineError
     }
@@ -110,7 +110,7 @@ describe('an EngineError', () => {
     expect(EngineError.is(foreign, 'stale_lease')).toBe(true)
   })
 
-  test('is no instance of a class that somebody derives from it', () => {
+  test('is no instance of a class that derives from it', () => {
     class Narrower extends EngineError {}
     expect(new EngineError('invalid_input', 'no') instanceof Narrower).toBe(false)
     expect(new Narrower('invalid_input', 'no') instanceof Narrower).toBe(true)
@@ -118,7 +118,7 @@ describe('an EngineError', () => {
   })
 })
 
-test('a refusal names the field, what was found and what is allowed', () => {
+test('a refusal names the field, the value found and the allowed ones', () => {
   const error = refusal('invalid_input', 'lane', 'empty', '1 to 64 bytes')
   expect(error.message).toBe('lane is empty; it must be 1 to 64 bytes')
   expect(error.details).toEqual({ field: 'lane', found: 'empty', allowed: '1 to 64 bytes' })

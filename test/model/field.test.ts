@@ -25,7 +25,7 @@ const table = {
 }
 
 describe('a table of fields', () => {
-  test('gives the type of the request, and of its checked values', () => {
+  test('returns the type of the request, and of its checked values', () => {
     expectTypeOf<RequestOf<typeof table>>().branded.toEqualTypeOf<{
       readonly reason: string
       readonly count?: number

@@ -98,7 +98,7 @@ test.each<[claim: string, given: Given, outcome: 'success' | 'failed']>([
   expect(flowOutcome(flowOf(given))).toBe(outcome)
 })
 
-test('a member that failed in its replay is not handled by the join that its first ending satisfied', () => {
+test('a failure of a member in its replay is not handled by the join that its first ending satisfied', () => {
   const flow = flowOf({ endings: { a: 'failed', b: 'success' }, edges: [['a', 'b']] })
   const replayed: EndedFlow = {
     ...flow,

@@ -1,7 +1,7 @@
-// What a flow must look like once everything that is owed is done: worked out anew from the endings that are known, member by
-// member, without an order of events, counters or a queue. Where a join has fired and its member was let go, what its edges
-// told stands for good; everything else follows from how the members ended. Of the product it uses the rules for one edge and one
-// group alone: the outcome of a flow and the reasons of skips are derived here, each from its own walk over the edges.
+// The state that a flow must have once all owed work is done. It is computed anew from the known endings, member by member,
+// without an order of events, counters or a queue. Where a join has fired and freed its member, the resolutions of its edges are
+// final; everything else follows from how the members ended. Of the product it uses only the rules for one edge and one group.
+// The outcome of a flow and the reasons of skips are derived here, each from its own walk over the edges.
 import { groupState, resolveEdge, type EdgeKind, type EdgeResolution, type Ending } from '../../src/model/edge-group.ts'
 import type { GroupState, JoinPolicy } from '../../src/model/edge-group.ts'
 
@@ -10,13 +10,13 @@ export interface ReferenceFlow {
   readonly name: string
   readonly members: readonly ReferenceMember[]
   readonly edges: readonly ReferenceEdge[]
-  /** By the downstream's name, for each that has inbound edges. */
+  /** The join policies, by the downstream's name, for each member with inbound edges. */
   readonly policies: ReadonlyMap<string, JoinPolicy>
 }
 
 export interface ReferenceMember {
   readonly name: string
-  /** That it stands for. */
+  /** The inner flow, of a member that stands for one. */
   readonly flow?: ReferenceFlow
 }
 
@@ -40,15 +40,15 @@ export interface ReferenceGroup {
 interface Place {
   readonly member: ReferenceMember
   readonly within: ReferenceFlow
-  /** The member that its flow stands for. */
+  /** The flow that the member stands for. */
   readonly standing: string | null
 }
 
 export class FlowReference {
   readonly #places = new Map<string, Place>()
-  /** How members ended that ran, or that somebody cancelled. */
+  /** How members ended that ran, or that were cancelled. */
   readonly #endings = new Map<string, Ending>()
-  /** Members whose join has let them go before something was replayed, with what its edges told then. */
+  /** Members whose join has freed them before a replay, with the resolutions of its edges at that time. */
   readonly #letGo = new Map<string, ReadonlyMap<string, EdgeResolution>>()
   #states = new Map<string, MemberState>()
   #handled = new Map<string, boolean>()
@@ -78,7 +78,7 @@ export class FlowReference {
     return this.#endings.get(name)
   }
 
-  /** It runs again; so does whatever stands for a flow that has ended around it, unless that was skipped. */
+  /** It runs again; so does the member of each ended flow around it, unless that was skipped. */
   replay(name: string): void {
     const line = this.#lineOf(name)
     for (const each of this.#joined()) {
@@ -127,23 +127,23 @@ export class FlowReference {
     return flow.members.every(({ name }) => isEnding(this.stateOf(name)))
   }
 
-  /** The flow that this member stands for; without one it is the outermost. */
+  /** The flow of this member; without one it is the outermost. */
   hasBegun(standing: string | null): boolean {
     return standing === null || this.#startOf(standing) !== null
   }
 
-  /** It is in a flow that has not begun. */
+  /** Whether it is in a flow that has not started. */
   isAhead(name: string): boolean {
     return !this.hasBegun(this.#places.get(name)!.standing)
   }
 
-  /** It fails when a member did, by itself or because it was cancelled, and nothing handled that. */
+  /** A flow fails when a member did, by itself or because it was cancelled, and no join handled that. */
   outcomeOf(flow: ReferenceFlow): 'success' | 'failed' {
     const isUnhandled = ({ name }: ReferenceMember) => isFailure(this.stateOf(name)) && !this.#isHandled(name)
     return flow.members.some(isUnhandled) ? 'failed' : 'success'
   }
 
-  /** Some join was satisfied that it leads to, directly or through members that did not run. */
+  /** Whether some join was satisfied that it leads to, directly or through members that did not run. */
   #isHandled(name: string): boolean {
     const { within } = this.#places.get(name)!
     const onward = within.edges.filter((edge) => edge.upstream === name)
@@ -160,7 +160,9 @@ export class FlowReference {
     return known(this.#reasons, name, () => (this.#isReached(name) ? 'dependency_failed' : 'not_needed'))
   }
 
-  /** By a failure: of a member whose success it needed, through one that was skipped, or from around its flow. */
+  /**
+   * Whether a failure skipped it: of a member whose success it needed, through a skipped one, or from around its flow.
+   */
   #isReached(name: string): boolean {
     const { standing } = this.#places.get(name)!
     const isPassing = (skipped: string) => this.skipReasonOf(skipped) === 'dependency_failed'
@@ -172,7 +174,7 @@ export class FlowReference {
     })
   }
 
-  /** What it waits for; null when that is nothing. */
+  /** The edge group of a member; null without inbound edges. */
   groupOf(name: string): ReferenceGroup | null {
     const resolutions = this.#resolutionsOf(name)
     const counts = { satisfied: 0, failed: 0, skipped: 0 }
@@ -187,7 +189,7 @@ export class FlowReference {
     return this.#places.get(name)!.within.policies.get(name) ?? { kind: 'all_of', onSatisfied: 'let_run' }
   }
 
-  /** Upstreams that are cancelled when the joins which they lead to have fired. */
+  /** Upstreams that are cancelled when the joins that they lead to have fired. */
   isCancelledBySiblings(name: string): boolean {
     const { within } = this.#places.get(name)!
     const onward = within.edges.filter((edge) => edge.upstream === name)
@@ -210,7 +212,7 @@ export class FlowReference {
     return this.#places.get(name)!.member.flow !== undefined
   }
 
-  /** The flow that this member stands for was cancelled with it. */
+  /** Whether the flow that this member stands for was cancelled with it. */
   isCancelled(standing: string): boolean {
     return this.#endings.get(standing) === 'cancelled'
   }
@@ -227,7 +229,10 @@ export class FlowReference {
     return this.stateOf(standing) === 'skipped' || this.isWithinSkipped(standing)
   }
 
-  /** Its flow has ended; where that did not run, so have those around it. Until then the reason of its skip may change. */
+  /**
+   * Whether its flow has ended; when that did not run, also those around it. Until then the reason of its skip may
+   * change.
+   */
   isSkippedForGood(name: string): boolean {
     const { within, standing } = this.#places.get(name)!
     if (!this.hasEnded(within) || !this.hasBegun(standing)) return false
@@ -248,7 +253,7 @@ export class FlowReference {
     return told
   }
 
-  /** An edge within a flow is resolved when that has begun; nothing of one that was skipped runs. */
+  /** An edge within a flow is resolved when that has started; nothing in a skipped flow runs. */
   #resolved(upstream: string, kind: EdgeKind): EdgeResolution | null {
     const { standing } = this.#places.get(upstream)!
     const start = standing === null ? 'satisfied' : this.#startOf(standing)
@@ -258,7 +263,7 @@ export class FlowReference {
     return start === 'skipped' && resolution === 'satisfied' ? 'skipped' : resolution
   }
 
-  /** An inner flow waits until the member that stands for it is let go. */
+  /** An inner flow waits until its member is freed. */
   #startOf(standing: string): EdgeResolution | null {
     const group = this.groupOf(standing)
     if (group === null || group.state === 'satisfied') return 'satisfied'

@@ -4,18 +4,18 @@ import { findCycle, showCycle, type Arc } from '../../src/model/graph.ts'
 
 const arcs = (...pairs: (readonly [number, number])[]): Arc[] => pairs.map(([from, to]) => ({ from, to }))
 
-test('a cycle is told in the order of its edges, without what leads to it or comes behind it', () => {
+test('a cycle is reported in the order of its edges, without the nodes before or after it', () => {
   const cycle = findCycle(6, arcs([0, 1], [1, 2], [2, 3], [3, 1], [3, 4], [4, 5]))!
   const start = cycle.indexOf(1)
   expect([...cycle.slice(start), ...cycle.slice(0, start)]).toEqual([1, 2, 3])
 })
 
-test('a graph without a cycle has none', () => {
+test('a graph without a cycle reports none', () => {
   expect(findCycle(4, arcs([0, 1], [0, 2], [1, 3], [2, 3]))).toBeNull()
   expect(findCycle(0, [])).toBeNull()
 })
 
-test('edges that only lead forward make no cycle, and one that leads back on a path makes one', () => {
+test('edges that only lead forward form no cycle, and one that leads back on a path forms one', () => {
   const pair = fc.tuple(fc.nat(29), fc.nat(29)).filter(([a, b]) => a !== b)
   fc.assert(
     fc.property(fc.array(pair, { maxLength: 80 }), (pairs) => {

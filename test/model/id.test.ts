@@ -48,7 +48,7 @@ test('a given id may be the bare uuid, whose partition is not known', () => {
 })
 
 describe('an execution id', () => {
-  test('EXEC-32 is read by its grammar and its partition is never computed anew', () => {
+  test('EXEC-32 is read by its grammar, and its partition is never computed again', () => {
     expect(parseExecutionId(`{fp:7}:${uuid}`)).toEqual({ partition: 7, uuid })
     expect(parseExecutionId(`{fp:0}:${uuid}`)).toEqual({ partition: 0, uuid })
     expect(parseExecutionId(`{fp:255}:${uuid}`)).toEqual({ partition: 255, uuid })
@@ -94,7 +94,7 @@ describe('an execution id', () => {
     expect(parseExecutionId(`{fp:7}:${uuid.toUpperCase()}`).uuid).toBe(uuid)
   })
 
-  test('comes back as it was written, as does a flow id', () => {
+  test('is returned as it was written, as is a flow id', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 255 }), fc.uuid(), (partition, value) => {
         expect(parseExecutionId(formatExecutionId(partition, value))).toEqual({ partition, uuid: value })
@@ -103,7 +103,7 @@ describe('an execution id', () => {
     )
   })
 
-  test('is named by its noun when it is refused', () => {
+  test('the error for a bad id names its noun', () => {
     expect(refused('invalid_id', () => parseFlowId('x')).message).toMatch(/^flow id is "x"/)
     expect(refused('invalid_id', () => parseExecutionId('x')).message).toMatch(/^execution id is "x"/)
   })
@@ -128,14 +128,14 @@ describe('a minted execution id', () => {
     expect(partition).toBe(crc16(Buffer.from('default\0order-1')) % 256)
   })
 
-  test('EXEC-33 alone carries the partition of its own uuid', () => {
+  test('EXEC-33 without a parent, flow or key carries the partition of its own uuid', () => {
     for (const within of [{}, { namespace: 'default' }]) {
       const { partition, uuid: own } = parseExecutionId(mintExecutionId(within))
       expect(partition).toBe(partitionOfUuid(own))
     }
   })
 
-  test('is a uuid of version 7, later ones behind earlier ones', () => {
+  test('is a uuid of version 7, and later ones sort after earlier ones', () => {
     const minted = Array.from({ length: 100 }, () => parseExecutionId(mintExecutionId()).uuid)
     expect(minted.every((value) => value[14] === '7')).toBe(true)
     expect(minted.toSorted()).toEqual(minted)
@@ -145,14 +145,14 @@ describe('a minted execution id', () => {
     refused('invalid_input', () => mintExecutionId({ idempotencyKey: 'order-1' }))
   })
 
-  test('is not minted within a thing of another noun, says the compiler', () => {
+  test('the compiler refuses to mint one within an object of another noun', () => {
     // @ts-expect-error an execution is no flow
     expect(parseExecutionId(mintExecutionId({ flowId: parentId })).partition).toBe(43)
     // @ts-expect-error a flow is no parent
     expect(parseExecutionId(mintExecutionId({ parentId: flowId })).partition).toBe(42)
   })
 
-  test('is not minted within something that is no id', () => {
+  test('is not minted within a value that is no id', () => {
     refused('invalid_id', () => mintExecutionId({ flowId: '{fp:1}:x' }))
     refused('invalid_partition', () => mintExecutionId({ parentId: `{fp:999}:${uuid}` }))
   })

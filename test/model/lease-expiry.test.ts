@@ -26,7 +26,7 @@ const waitAfter = (consecutiveExpiryCount: number): number | null => {
   return expiry.nextAt === null ? null : expiry.nextAt - now
 }
 
-test('the first reclaim comes at once; then each waits twice as long, a minute at most', () => {
+test('the first reclaim is possible at once; then each waits twice as long, a minute at most', () => {
   const waits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 50].map(waitAfter)
   expect(waits).toEqual([null, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
 })
@@ -64,7 +64,7 @@ test.each([['compensation'], ['onFailure']] as const)('past the limit its code r
   expect(expire(cleaning)).toMatchObject({ kind: 'requeued', expiryCount: 2, cleansUp: false })
 })
 
-test('an execution that was asked to stop ends cancelled, also past the limit', () => {
+test('an execution with a stop request ends cancelled, also past the limit', () => {
   for (const consecutiveExpiryCount of [0, 1000]) {
     expect(expire({ consecutiveExpiryCount, stop })).toEqual({ kind: 'cancelled', reason: 'enough', actor: 'ann' })
   }

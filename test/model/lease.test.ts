@@ -19,7 +19,7 @@ test.each([
   expect(isHeldBy(held, other)).toBe(false)
 })
 
-test('the last holder is known after its lease has ended, and holds nothing', () => {
+test('the last holder is known after its lease has ended, and has no lease', () => {
   for (const lifecyclePhase of ['runnable', 'suspended', 'terminal'] as const) {
     const left = { ...held, lifecyclePhase, lease: null }
     expect(isLastLease(left, given)).toBe(true)

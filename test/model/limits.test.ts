@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { limits } from '../../src/model/limits.ts'
 
-test('the limits are those that are documented', () => {
+test('the limits are the documented ones', () => {
   expect(limits).toMatchObject({
     payloadBytes: 1_048_576,
     resultBytes: 1_048_576,

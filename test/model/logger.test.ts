@@ -36,7 +36,7 @@ test('pino keeps the message as its message and the fields as fields', () => {
   ])
 })
 
-test('a child of pino is recognised too', () => {
+test('a child of pino is recognized too', () => {
   const { stream, read } = lines()
   loggerOf(pino({}, stream).child({ service: 'shop' })).error('it failed', { kind: 'mail' })
   expect(read()).toEqual([expect.objectContaining({ level: 50, msg: 'it failed', kind: 'mail', service: 'shop' })])
@@ -73,7 +73,7 @@ test('the default prints warnings and errors, one line each, without their field
   ])
 })
 
-test('false logs nothing, and what is no logger is refused', () => {
+test('false logs nothing, and a value that is no logger is refused', () => {
   expect(loggerOf(false)).toBe(silent)
   expect(() => loggerOf({ warn: () => {} })).toThrow(/logger is without debug/)
   expect(() => loggerOf('console')).toThrow(/logger/)

@@ -30,7 +30,7 @@ test('a namespace, a kind and a version may have foreign letters', () => {
   refused('invalid_input', () => checkNamespace('ä'.repeat(65)))
 })
 
-test('a namespace is not the sign for all of them', () => {
+test('a namespace cannot be the sign for all namespaces', () => {
   expect(refused('invalid_input', () => checkNamespace('*')).message).toBe(
     "namespace is '*', which means all namespaces; pass one",
   )

@@ -15,7 +15,7 @@ function failing(times: number, error: () => EngineError = away) {
   return { read, tries: () => tries }
 }
 
-/** Time passes as fast as it is asked for. */
+/** Time passes immediately, as far as each wait needs. */
 function fast() {
   let now = 0
   const time: Time = {
@@ -42,7 +42,7 @@ test('any other refusal is thrown at once', async () => {
   expect(tries()).toBe(1)
 })
 
-test('a caller whose time is over receives the outage', async () => {
+test('a caller whose time limit is over receives the outage', async () => {
   const { read, tries } = failing(Infinity)
   await refusal('database_unreachable', outlast({ until: 0 }, read))
   expect(tries()).toBe(1)

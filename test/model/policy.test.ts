@@ -13,7 +13,7 @@ describe('a policy', () => {
     expect(parsePolicy({})).toEqual({})
   })
 
-  test('comes out with its durations in milliseconds', () => {
+  test('is returned with its durations in milliseconds', () => {
     const policy = parse({
       retry: {
         attempts: 5,
@@ -54,7 +54,7 @@ describe('a policy', () => {
     expect(policy?.retry?.backoff).toMatchObject({ initialMs: 7_200_000, maxMs: 7_200_000 })
   })
 
-  test('leaves out what is undefined', () => {
+  test('omits undefined fields', () => {
     const policy = parsePolicy({
       retry: { attempts: 2, backoff: undefined, categories: undefined },
       maxReplayCount: undefined,
@@ -209,17 +209,17 @@ describe('a retry', () => {
     expect(delays).toEqual([100, 200, 400, 800, 1000, 1000])
   })
 
-  test('waits for a fixed time when told so', () => {
+  test('waits for a fixed time with a fixed back-off', () => {
     const policy = parse({ retry: { attempts: 9, backoff: { type: 'fixed', delayMs: '2s' } } })
     expect([0, 5, 500].map((retries) => retryDelayMs(policy, retries, 0.5))).toEqual([2000, 2000, 2000])
   })
 
-  test('leaves the share to chance that is called jitter', () => {
+  test('randomizes the share of the delay that is called jitter', () => {
     const policy = parse({ retry: { attempts: 9, backoff: { type: 'fixed', delayMs: 1000, jitter: 0.25 } } })
     expect([0, 0.5, 1].map((random) => retryDelayMs(policy, 0, random))).toEqual([1000, 875, 750])
   })
 
-  test('waits for a whole number of milliseconds between nothing and the ceiling, whatever the numbers', () => {
+  test('waits for a whole number of milliseconds between zero and the ceiling, whatever the numbers', () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true })
     const numbers = fc.record({
       initialMs: fc.integer({ min: 0, max: 5000 }),

@@ -73,7 +73,7 @@ describe('a predicate', () => {
       },
       false,
     ],
-  ])('%j says %s of an order', (predicate, answer) => {
+  ])('%j evaluates to %s for an order', (predicate, answer) => {
     expect(fulfils(order, predicate)).toBe(answer)
   })
 
@@ -84,7 +84,7 @@ describe('a predicate', () => {
     expect(fulfils({ a: 1 }, { equals: JSON.parse('{"__proto__":{}}') as Json })).toBe(false)
   })
 
-  test('with a test that this version does not know is fulfilled by nothing, negated or beside what holds', () => {
+  test('with a test that this version does not know is never satisfied, negated or beside a true one', () => {
     const unknown = { path: ['note'], resembles: 'x' } as unknown as Predicate
     const known: Predicate = { path: ['amount'], equals: 500 }
     for (const predicate of [unknown, { not: unknown }, { anyOf: [known, unknown] }, { not: { allOf: [unknown] } }]) {
@@ -92,7 +92,7 @@ describe('a predicate', () => {
     }
   })
 
-  test('goes no deeper into a payload than it has to', () => {
+  test('reads a payload no deeper than necessary', () => {
     let deep: Json = 1
     for (let level = 0; level < 100_000; level += 1) deep = [deep]
     expect(fulfils(deep, { equals: [[1]] })).toBe(false)

@@ -13,7 +13,7 @@ function group(downstreamId: string, counts: Partial<LostGroup>): [string, LostG
   return [downstreamId, { downstreamId, policy: allOf, state: 'impossible', ...none, ...counts }]
 }
 
-test('skips are taken back along the graph, as far as they came', () => {
+test('skips are reverted along the graph, as far as they reached', () => {
   const edges = [edge('a', 'b', 'failed'), edge('b', 'c', 'skipped'), edge('x', 'c', 'satisfied')]
   const groups = new Map([group('b', { failed: 1 }), group('c', { total: 2, satisfied: 1, skipped: 1 })])
   const reopening = reopen(['a'], edges, groups)
@@ -25,19 +25,19 @@ test('skips are taken back along the graph, as far as they came', () => {
   ])
 })
 
-test('a join that is lost by another edge too stays lost, and what follows from it', () => {
+test('a join that another edge has lost too stays lost, and so do its consequences', () => {
   const edges = [edge('a', 'b', 'failed'), edge('x', 'b', 'failed'), edge('b', 'c', 'skipped')]
   const groups = new Map([group('b', { total: 2, failed: 2 }), group('c', { skipped: 1 })])
   expect(reopen(['a'], edges, groups)).toMatchObject({ members: [], groups: [{ state: 'impossible', failed: 1 }] })
   expect(reopen(['a', 'x'], edges, groups).members).toEqual(['b', 'c'])
 })
 
-test('a join that has let its member go keeps what its edges told', () => {
+test('a join that has freed its member keeps the resolutions of its edges', () => {
   const groups = new Map([group('b', { state: 'satisfied', satisfied: 1, isDownstreamSkipped: false })])
   expect(reopen(['a'], [edge('a', 'b', 'satisfied')], groups)).toEqual({ members: [], edges: [], groups: [] })
 })
 
-test('a join that still waits counts the edge no more; one that ended in another way is not brought back', () => {
+test('a join that still waits stops counting the edge; one that ended in another way is not reopened', () => {
   const waiting = new Map([group('b', { total: 2, satisfied: 1, state: 'pending', isDownstreamSkipped: false })])
   expect(reopen(['a'], [edge('a', 'b', 'satisfied')], waiting)).toMatchObject({
     members: [],
@@ -50,7 +50,7 @@ test('a join that still waits counts the edge no more; one that ended in another
   })
 })
 
-test('one that is reached twice is brought back once, and each of its edges opened once', () => {
+test('a member that is reached twice is reopened once, and each of its edges once', () => {
   const quorum: JoinPolicy = { kind: 'quorum', k: 1, onSatisfied: 'let_run' }
   const edges = [edge('a', 'd', 'failed'), edge('b', 'd', 'failed'), edge('d', 'e', 'skipped')]
   const groups = new Map([group('d', { policy: quorum, total: 2, failed: 2 }), group('e', { skipped: 1 })])

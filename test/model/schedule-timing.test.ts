@@ -36,11 +36,11 @@ describe('patterns', () => {
     expect(next(cron('0 0 29 2 *'), '2026-03-06T10:00:00Z', 1)).toEqual(['2028-02-29T00:00:00.000Z'])
   })
 
-  test('a pattern that never comes has no next time', () => {
+  test('a pattern that never matches has no next time', () => {
     expect(nextTime(cron('0 0 31 2 *'), 0)).toBeNull()
   })
 
-  test('a time is after the one that is asked about, never that one', () => {
+  test('the next time is after the given one, never equal to it', () => {
     expect(next(cron('* * * * *'), '2026-03-06T10:00:00.000Z', 1)).toEqual(['2026-03-06T10:01:00.000Z'])
     expect(next(cron('* * * * *'), '2026-03-06T09:59:59.999Z', 1)).toEqual(['2026-03-06T10:00:00.000Z'])
   })
@@ -49,14 +49,14 @@ describe('patterns', () => {
 describe('where the clocks change, in New York', () => {
   const zone = 'America/New_York'
 
-  test('forward: a time that does not exist is met when they have gone, once', () => {
+  test('forward: a time that does not exist fires when the clocks have gone, once', () => {
     expect(next(cron('30 2 * * *', zone), '2026-03-07T12:00:00Z', 2)).toEqual([
       '2026-03-08T07:00:00.000Z',
       '2026-03-09T06:30:00.000Z',
     ])
   })
 
-  test('forward: an hourly pattern goes on by elapsed time', () => {
+  test('forward: an hourly pattern continues by elapsed time', () => {
     expect(next(cron('0 * * * *', zone), '2026-03-08T05:10:00Z', 3)).toEqual([
       '2026-03-08T06:00:00.000Z',
       '2026-03-08T07:00:00.000Z',
@@ -64,14 +64,14 @@ describe('where the clocks change, in New York', () => {
     ])
   })
 
-  test('back: a fixed time is met the first time that it is shown, and not again', () => {
+  test('back: a fixed time fires the first time that it is shown, and not again', () => {
     expect(next(cron('30 1 * * *', zone), '2026-10-31T12:00:00Z', 2)).toEqual([
       '2026-11-01T05:30:00.000Z',
       '2026-11-02T06:30:00.000Z',
     ])
   })
 
-  test('back: a repeating pattern goes on by elapsed time', () => {
+  test('back: a repeating pattern continues by elapsed time', () => {
     expect(next(cron('*/30 * * * *', zone), '2026-11-01T05:10:00Z', 4)).toEqual([
       '2026-11-01T05:30:00.000Z',
       '2026-11-01T06:00:00.000Z',
@@ -80,10 +80,13 @@ describe('where the clocks change, in New York', () => {
     ])
   })
 
-  test.each(['2026-03-08T08:00:00Z', '2026-11-01T08:00:00Z'])('an interval takes no notice, around %s', (after) => {
-    const hourly: Timing = { kind: 'every', everyMs: 3_600_000, anchorAt: Date.parse(after) - 86_400_000 }
-    expect(nextTime(hourly, Date.parse(after))).toBe(Date.parse(after) + 3_600_000)
-  })
+  test.each(['2026-03-08T08:00:00Z', '2026-11-01T08:00:00Z'])(
+    'an interval ignores changes of clocks, around %s',
+    (after) => {
+      const hourly: Timing = { kind: 'every', everyMs: 3_600_000, anchorAt: Date.parse(after) - 86_400_000 }
+      expect(nextTime(hourly, Date.parse(after))).toBe(Date.parse(after) + 3_600_000)
+    },
+  )
 })
 
 test('an interval counts from its anchor, and begins after one', () => {
@@ -91,7 +94,7 @@ test('an interval counts from its anchor, and begins after one', () => {
   expect([0, 500, 1499, 1500, 9999].map((after) => nextTime(timing, after))).toEqual([1500, 1500, 1500, 2500, 10_500])
 })
 
-test('of times that have passed the newest are told, however many there are', () => {
+test('of past times the newest are returned, however many exist', () => {
   const timing = cron('* * * * * *', 'Europe/Berlin')
   const now = Date.parse('2026-06-01T00:00:00.700Z')
   const first = Date.parse('2020-01-01T00:00:00Z')

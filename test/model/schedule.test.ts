@@ -36,7 +36,7 @@ test('after its end nothing is planned', () => {
   expect(firingsOf({ ...hourly, until: 2 * hour }, hour)).toMatchObject({ plannedAt: 2 * hour })
 })
 
-test('what came after the end while nobody was there is not caught up', () => {
+test('times after the end that no process fired are not caught up', () => {
   const schedule: DueSchedule = { ...hourly, catchUp: 'all', overlap: 'allow', until: 3 * hour }
   expect(firingsOf(schedule, 9 * hour).fired).toEqual([hour, 2 * hour, 3 * hour])
 })
@@ -45,7 +45,7 @@ test('a clock that was set back fires nothing again', () => {
   expect(firingsOf({ ...hourly, lastPlannedAt: hour }, hour).fired).toEqual([])
 })
 
-describe('times that nobody was there for', () => {
+describe('times at which no process ran', () => {
   const late = 5 * hour + minute + 1
 
   test.each([
@@ -73,11 +73,11 @@ describe('times that nobody was there for', () => {
 describe('while the last execution has not ended', () => {
   const running = { ...hourly, isPreviousRunning: true }
 
-  test('skip: it is left out', () => {
+  test('skip: it is skipped', () => {
     expect(firingsOf(running, hour)).toMatchObject({ fired: [], skipped: [hour], queued: [], plannedAt: 2 * hour })
   })
 
-  test('cancelPrevious: it fires, and the last one is to end', () => {
+  test('cancelPrevious: it fires, and the last one must end', () => {
     expect(firingsOf({ ...running, overlap: 'cancelPrevious' }, hour)).toMatchObject({
       fired: [hour],
       cancelsPrevious: true,
@@ -90,7 +90,7 @@ describe('while the last execution has not ended', () => {
     expect(firingsOf({ ...running, overlap: 'allow' }, hour)).toMatchObject({ fired: [hour], cancelsPrevious: false })
   })
 
-  test('queue: it waits, and is looked at again, less often the longer it waits', () => {
+  test('queue: it waits, and is checked again, less often the longer it waits', () => {
     const schedule: DueSchedule = { ...running, overlap: 'queue' }
     expect(firingsOf(schedule, hour)).toEqual({
       ...nothing,
@@ -104,7 +104,7 @@ describe('while the last execution has not ended', () => {
     expect(firingsOf(waiting, 2 * hour - 1).nextFireAt).toBe(2 * hour)
   })
 
-  test('queue: when it has ended the first fires, and the others go on waiting for that', () => {
+  test('queue: when it has ended the first fires, and the others wait for that one', () => {
     const schedule: DueSchedule = { ...hourly, overlap: 'queue', queued: [1, 2], plannedAt: 2 * hour }
     expect(firingsOf(schedule, hour)).toMatchObject({ fired: [1], queued: [2] })
     expect(

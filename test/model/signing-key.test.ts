@@ -54,7 +54,7 @@ describe('a wrapped secret', () => {
   const owner = { namespace: 'acme', kid: 'kid-a' }
   const wrapped = wrapSecret(secret, wrapping, owner)
 
-  test('comes out as it went in, under the same wrapping secret', () => {
+  test('is returned unchanged, under the same wrapping secret', () => {
     expect(unwrapSecret(wrapped, wrapping, owner)).toEqual(secret)
     expect(wrapped.includes(secret)).toBe(false)
   })
@@ -63,7 +63,7 @@ describe('a wrapped secret', () => {
     expect(wrapSecret(secret, wrapping, owner)).not.toEqual(wrapped)
   })
 
-  test('under another wrapping secret says so', () => {
+  test('under another wrapping secret reports that', () => {
     const error = refused('wrong_wrapping_secret', () => unwrapSecret(wrapped, `${wrapping}r`, owner))
     expect(error.message).toBe(
       'signing key kid-a was wrapped with a different secret, or has been modified; pass the secret that wrapped it',
@@ -92,11 +92,11 @@ describe('a wrapped secret', () => {
     }
   })
 
-  test.each(['', 'short', 'x'.repeat(15), undefined, null, 7])('does not rest on %j', (value) => {
+  test.each(['', 'short', 'x'.repeat(15), undefined, null, 7])('does not accept %j as wrapping secret', (value) => {
     refused('invalid_input', () => checkWrappingSecret(value))
   })
 
-  test('rests on sixteen bytes or more', () => {
+  test('needs a wrapping secret of sixteen bytes or more', () => {
     expect(checkWrappingSecret('x'.repeat(16))).toBe('x'.repeat(16))
   })
 })

@@ -37,7 +37,7 @@ test.each([
   ['Deno', 'async ext:deno_web/timers.js:1:2'],
   ['built-in functions', 'new Promise (<anonymous>)'],
   ['built-in combinators', 'async Promise.all (index 0)'],
-])('frames of %s are left out', (_, frame) => {
+])('frames of %s are omitted', (_, frame) => {
   expect(userFrames(stack(frame, 'pay (/app/src/pay.ts:10:5)'))).toEqual(['at pay (/app/src/pay.ts:10:5)'])
 })
 
@@ -56,7 +56,7 @@ test('lines of the message are no frames', () => {
   expect(userFrames(text, message)).toEqual(['at pay (/app/pay.ts:1:1)'])
 })
 
-test('the first frame is one of the code of the user, before those of dependencies', () => {
+test("the first frame is one of the user's code, before those of dependencies", () => {
   const text = stack('charge (/app/node_modules/bank/index.js:3:9)', 'pay (/app/src/pay.ts:10:5)')
   expect(firstUserFrame(text)).toBe('at pay (/app/src/pay.ts:10:5)')
   expect(firstUserFrame(stack('charge (/app/node_modules/bank/index.js:3:9)'))).toContain('at charge')

@@ -101,7 +101,7 @@ describe('the legal vectors', () => {
     ])
   })
 
-  test('are left by any single wrong word of an active one', () => {
+  test('become illegal when any word of an active one is changed', () => {
     expect(isLegal(active)).toBe(true)
     for (const ownershipState of ownershipStates.filter((word) => word !== 'leased')) {
       expect(isLegal({ ...active, ownershipState })).toBe(false)
@@ -182,7 +182,7 @@ describe('the blocking reason', () => {
     expect(blockingReason({ ...waiting, eligibilityState })).toBe(reason)
   })
 
-  test('of a delay tells a retry, a resumption and a plain delay apart', () => {
+  test('distinguishes a retry, a resumption and a plain delay', () => {
     const delayed = { ...waiting, eligibilityState: 'not_eligible_until_time' } as const
     const interrupted = { ...delayed, attemptState: 'attempt_interrupted' } as const
     expect(blockingReason({ ...delayed, attemptState: 'pending_retry_attempt' })).toBe('waiting_for_retry_backoff')
@@ -198,7 +198,7 @@ describe('the blocking reason', () => {
     expect(blockingReason(completed)).toBe('none')
   })
 
-  test('is there for every legal vector that is neither running nor ended', () => {
+  test('exists for every legal vector that is neither running nor ended', () => {
     for (const vector of allVectors.filter(isLegal)) {
       const isIdle = vector.lifecyclePhase === 'runnable' || vector.lifecyclePhase === 'suspended'
       expect(blockingReasons).toContain(blockingReason(vector))
@@ -228,7 +228,7 @@ describe('the claim reason', () => {
     expect(claimReason({ ...resumed, interruption })).toBe(reason)
   })
 
-  test('is not asked of what cannot be claimed', () => {
+  test('is not computed for a vector that cannot be claimed', () => {
     expect(() => claimReason(active)).toThrow(RangeError)
     expect(() => claimReason(completed)).toThrow(RangeError)
   })

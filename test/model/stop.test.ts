@@ -22,16 +22,16 @@ test.each([
   ['a compensation', compensation, true, true],
   ['only onFailure', onFailure, false, true],
   ['both', compensation | onFailure, true, true],
-])('with %s to clean up, a cancel and a limit ask or end as they should', (_, bits, byCancel, byLimit) => {
+])('with %s to clean up, a cancel and a limit make a request or end the execution', (_, bits, byCancel, byLimit) => {
   expect(isAskedByCancel(execution(bits))).toBe(byCancel)
   expect(isAskedByLimit(execution(bits))).toBe(byLimit)
   expect(limitAsks(execution(bits))).toBe(byLimit)
-  // Asked before, it has no time left.
+  // With an earlier request, it has no time left.
   expect(limitAsks(execution(bits, {}))).toBe(false)
 })
 
 test.each([
-  ['nobody asked it to stop', 0, null, false],
+  ['it has no stop request', 0, null, false],
   ['a cancel asked it to stop', 0, {}, true],
   ['a cancel asked it, and it has a compensation', compensation, {}, false],
   ['a cancel asked it, and it has only onFailure', onFailure, {}, true],

@@ -1,4 +1,4 @@
-// What a value is when it is read back, as the compiler sees it; the codec's tests show the same at run time.
+// The type of a value that is read back, as the compiler sees it; the codec's tests show the same at run time.
 import { expect, expectTypeOf, test } from 'vitest'
 import { jsonCodec } from '../../src/model/codec.ts'
 import type { NotStored, Storable, Stored } from '../../src/model/stored.ts'
@@ -17,7 +17,7 @@ interface DatedTree {
   at: Date
   children: DatedTree[]
 }
-/** Never the same twice. */
+/** Another value each time. */
 interface Growing<T> {
   value: T
   next?: Growing<T[]>
@@ -37,7 +37,7 @@ class Money {
   }
 }
 
-/** Not only alike: the same type, so that an editor shows its name. */
+/** Not only compatible: the same type, so that an editor shows its name. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 type IsSame<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false
 type IsKept<T> = IsSame<T, Stored<T>>
@@ -111,7 +111,7 @@ test('a Date is a string, an undefined field is optional, functions and symbols 
   expect(jsonCodec.decode(jsonCodec.encode(mixed))).toStrictEqual(read)
 })
 
-test('what JSON cannot store says so by its type', () => {
+test('the type of a value that JSON cannot store says so', () => {
   expectTypeOf<Stored<Map<string, Date>>>().toEqualTypeOf<NotStored<'a Map: use Object.fromEntries(map)'>>()
   expectTypeOf<Stored<{ all: Set<string> }>>().toEqualTypeOf<{ all: NotStored<'a Set: use Array.from(set)'> }>()
   expectTypeOf<Stored<() => void>>().toEqualTypeOf<NotStored<'a function'>>()

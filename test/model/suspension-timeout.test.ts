@@ -36,7 +36,7 @@ test('a deadline at this very millisecond, or none, changes nothing', () => {
   for (const timeoutAt of [now, now + 1, null]) expect(due({ timeoutAt })).toEqual({ kind: 'none' })
 })
 
-test('a deadline that resumes says what had come by then', () => {
+test('a deadline that resumes reports the signals that had arrived by then', () => {
   const decided = due({ timeoutBehaviour: 'auto_resume_with_timeout_signal' })
   expect(decided).toMatchObject({ kind: 'resumes', evaluation: { satisfied: false, signals: [] } })
 })

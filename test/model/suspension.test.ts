@@ -29,7 +29,7 @@ test.each(suspensionReasons)('a suspension for %s says so in a blocking reason',
   expect(blockingReasons).toContain(blockingReasonOfSuspension[reason])
 })
 
-test('a timeout has five behaviours: three end the execution, one alone leaves the suspension open', () => {
+test('a timeout has five behaviours: three end the execution, and only one leaves the suspension open', () => {
   expect(timeoutBehaviours).toEqual(['fail', 'cancel', 'expire', 'escalate', 'auto_resume_with_timeout_signal'])
   expect(timeoutBehaviours.filter((behaviour) => behaviour in outcomeOfTimeout)).toEqual(['fail', 'cancel', 'expire'])
   expect(timeoutBehaviours.filter((behaviour) => !(behaviour in closeReasonOfTimeout))).toEqual(['escalate'])

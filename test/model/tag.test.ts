@@ -49,7 +49,7 @@ describe('tags', () => {
     expect(parseTags(undefined)).toEqual({})
   })
 
-  test('come out in the order of their keys', () => {
+  test('are returned in the order of their keys', () => {
     expect(Object.entries(parseTags({ b: '2', 'a.x': '1', constructor: '3' }))).toEqual([
       ['a.x', '1'],
       ['b', '2'],

@@ -15,7 +15,7 @@ describe('text', () => {
     expect(error.message).toBe('word is at least 1000000 bytes long; it must be 0 to 5 bytes of text')
   })
 
-  test('that is empty is refused where something must stand', () => {
+  test('that is empty is refused where a value is required', () => {
     const error = refused('invalid_input', () => checkText('word', '', { minBytes: 1, maxBytes: 5 }))
     expect(error.details).toEqual({ field: 'word', found: 'empty', allowed: '1 to 5 bytes of text' })
     expect(checkText('word', '', { maxBytes: 5 })).toBe('')
@@ -97,7 +97,7 @@ describe('a value in a message', () => {
     expect(show('x'.repeat(500))).toBe(`"${'x'.repeat(79)}…"`)
   })
 
-  test('that lies about itself is not asked', () => {
+  test('that is an object is shown without a call of its methods', () => {
     expect(show({ toString: () => 'x'.repeat(1e6), toJSON: () => expect.unreachable() })).toBe('an object')
   })
 })

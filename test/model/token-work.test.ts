@@ -1,4 +1,4 @@
-// How much is computed for a token: a sender must not learn from the time whether a waitpoint exists.
+// The computation for a token: a sender must not learn from the time whether a waitpoint exists.
 import { createHmac, createSecretKey, type Hmac } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkToken, mintToken } from '../../src/model/token.ts'

@@ -87,7 +87,7 @@ describe('a waitpoint token', () => {
     refused('invalid_token', () => checkToken(token, other, [key], now))
   })
 
-  test('cannot stand for a waitpoint that does not exist, and is refused in the same words', () => {
+  test('cannot be valid for a waitpoint that does not exist, and is refused with the same words', () => {
     const unknown = refused('invalid_token', () => checkToken(token, null, [key], now))
     const wrong = refused('invalid_token', () => checkToken(`${token.slice(0, -1)}x`, subject, [key], now))
     expect(unknown.toJSON()).toEqual(wrong.toJSON())

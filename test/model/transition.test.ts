@@ -63,7 +63,7 @@ describe('the transition table', () => {
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  test('lets everything that has not ended be cancelled, run into its deadline and be skipped, in one way each, or two', () => {
+  test('lets every execution that has not ended be cancelled, expired by its deadline and skipped, in one way each, or two', () => {
     for (const vector of reachableVectors().filter(({ lifecyclePhase }) => lifecyclePhase !== 'terminal')) {
       for (const ending of ['cancel', 'deadline', 'skip']) {
         const ways = transitionsFrom(vector).filter(({ name }) => name === ending)
@@ -123,14 +123,14 @@ describe('a walk', () => {
     expect(publicState(after(...names))).toBe(state)
   })
 
-  test('keeps what an execution was before its first claim', () => {
+  test('keeps the state of an execution before its first claim', () => {
     expect(after('cancel: before its first claim').attemptState).toBe('pending_first_attempt')
     expect(after('deadline: before its first claim').attemptState).toBe('pending_first_attempt')
     expect(after('skip: before its first claim').attemptState).toBe('none')
     expect(after('claim', 'release', 'cancel').attemptState).toBe('attempt_terminal')
   })
 
-  test('forgets the interruption when the execution is claimed', () => {
+  test('drops the interruption when the execution is claimed', () => {
     expect(after('claim', 'revoke').interruption).toBe('revoked')
     expect(after('claim', 'revoke', 'claim').interruption).toBe('none')
   })

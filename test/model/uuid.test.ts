@@ -9,7 +9,7 @@ test('ids minted in a row are version 7, differ and ascend', () => {
   expect([...ids].sort()).toEqual(ids)
 })
 
-test('an id tells when it was minted', () => {
+test('an id contains the time of its minting', () => {
   const before = Date.now()
   const milliseconds = Number.parseInt(mintUuid().replaceAll('-', '').slice(0, 12), 16)
   expect(milliseconds).toBeGreaterThanOrEqual(before - 1)
