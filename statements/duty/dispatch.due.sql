@@ -24,6 +24,7 @@ select execution_id from (
     and (d.flow_id = any ($6::uuid[])) is not true
     -- from src/engine/kernel/candidate.ts: inScope
     and cardinality($5::uuid[]) = 0
+    -- from src/engine/kernel/due.ts: inDutyScope
     and ($2::text is null or e.namespace = $2)
     -- from src/engine/kernel/scope.ts: hasTag
     and ($3::text is null or $4::text = (
@@ -32,8 +33,9 @@ select execution_id from (
       where t.execution_id = e.execution_id and t.tag_key = $3))
     -- end of hasTag
     and not exists (
-      select from flowfabric.ff_set_aside s
-      where s.duty = 'dispatch' and s.subject_id = any (array[e.execution_id]) and s.retry_at_ms > flowfabric.ff_now_ms())
+      select from flowfabric.ff_set_aside a
+      where a.duty = 'dispatch' and a.subject_id = any (array[e.execution_id]) and a.retry_at_ms > flowfabric.ff_now_ms())
+    -- end of inDutyScope
     -- end of inScope
   order by d.created_at_ms, d.execution_id
   limit $1

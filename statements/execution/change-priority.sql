@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.change-priority
 -- src/engine/execution/change-priority.ts: changeStatement
--- 60 lines, 7 CTEs
+-- 49 lines, 7 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -11,7 +11,6 @@
 --   $5 new_priority int2[]
 -- columns:
 --   ordinal int8
---   is_locked bool
 --   queue_id int4
 --   public_state text
 --   priority int2 or null
@@ -27,13 +26,10 @@ with input as materialized (
 target as materialized (
   select e.*, i.ordinal, i.actor, i.new_priority
   from input i
-  join flowfabric.ff_exec_core seen
-    on seen.execution_id = any (array[i.execution_id])
-    and seen.partition_key = i.partition_key
-    and (i.namespace is null or seen.namespace = i.namespace)
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id]) and e.xmin = seen.xmin
-  order by i.execution_id
-  for no key update of e skip locked
+  join flowfabric.ff_exec_core e
+    on e.execution_id = any (array[i.execution_id])
+    and e.partition_key = i.partition_key
+    and (i.namespace is null or e.namespace = i.namespace)
 ),
 -- end of lockedTarget
 -- from src/engine/kernel/after-lock.ts: clockAfter
@@ -72,15 +68,5 @@ told as (
     jsonb_build_object('from', old_priority, 'to', priority)
   from changed
 )
--- from src/engine/transition/operator-set.ts: targetAnswer
-select v.ordinal, true as is_locked, v.queue_id, v.public_state, v.priority
+select v.ordinal, v.queue_id, v.public_state, v.priority
 from target v
-union all
-select i.ordinal, false, e.queue_id, null::flowfabric.ff_public_state, null::int2
-from input i
-join flowfabric.ff_exec_core e
-  on e.execution_id = any (array[i.execution_id])
-  and e.partition_key = i.partition_key
-  and (i.namespace is null or e.namespace = i.namespace)
-where i.ordinal not in (select ordinal from target)
--- end of targetAnswer

@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.grant
 -- src/engine/execution/grant.ts: grantStatement
--- 65 lines, 6 CTEs
+-- 53 lines, 6 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -15,7 +15,6 @@
 --   $9 served jsonb[]
 -- columns:
 --   ordinal int8
---   is_locked bool
 --   queue_id int4
 --   public_state text
 --   is_eligible bool or null
@@ -37,13 +36,10 @@ with input as materialized (
 target as materialized (
   select e.*, i.ordinal, i.actor, i.worker_id, i.worker_instance_id, i.ttl_ms, i.new_grant_id, i.served
   from input i
-  join flowfabric.ff_exec_core seen
-    on seen.execution_id = any (array[i.execution_id])
-    and seen.partition_key = i.partition_key
-    and (i.namespace is null or seen.namespace = i.namespace)
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id]) and e.xmin = seen.xmin
-  order by i.execution_id
-  for no key update of e skip locked
+  join flowfabric.ff_exec_core e
+    on e.execution_id = any (array[i.execution_id])
+    and e.partition_key = i.partition_key
+    and (i.namespace is null or e.namespace = i.namespace)
 ),
 -- end of lockedTarget
 -- from src/engine/kernel/after-lock.ts: clockAfter
@@ -88,16 +84,7 @@ marked as (
   where e.execution_id = any (array[g.execution_id])
 )
 -- from src/engine/transition/operator-set.ts: targetAnswer
-select v.ordinal, true as is_locked, v.queue_id, v.public_state, v.is_eligible, v.is_granted, v.granted_until_ms, v.needed_kind,
-  v.needed_version, v.needed_capabilities
+select v.ordinal, v.queue_id, v.public_state, v.is_eligible, v.is_granted, v.granted_until_ms, v.needed_kind, v.needed_version,
+  v.needed_capabilities
 from judged v
-union all
-select i.ordinal, false, e.queue_id, null::flowfabric.ff_public_state, null::bool, null::bool, null::int8, null::text, null::text,
-  null::text[]
-from input i
-join flowfabric.ff_exec_core e
-  on e.execution_id = any (array[i.execution_id])
-  and e.partition_key = i.partition_key
-  and (i.namespace is null or e.namespace = i.namespace)
-where i.ordinal not in (select ordinal from target)
 -- end of targetAnswer

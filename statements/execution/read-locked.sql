@@ -36,11 +36,11 @@
 --   stop_outcome text
 --   now_ms int8
 
-select e.execution_id, e.partition_key, e.namespace, e.lifecycle_phase, e.eligibility_state, e.attempt_state, e.interruption,
-  e.public_state, e.attached, e.queue_id, e.generation, e.attempt_index, e.retry_count, e.consecutive_expiry_count, e.lease_id,
-  e.lease_epoch, l.expires_at_ms, l.is_started, l.worker_instance_id, e.started_at_ms, e.delay_until_ms, e.deadline_at_ms,
-  e.attempt_deadline_at_ms, e.cancel_requested_at_ms, e.cancel_deadline_at_ms, e.cancellation_reason, e.cancelled_by,
-  e.stop_outcome, k.now_ms
+select e.execution_id, e.partition_key, e.namespace, e.lifecycle_phase, e.eligibility_state, e.attempt_state,
+  e.interruption, e.public_state, e.attached, e.queue_id, e.generation, e.attempt_index, e.retry_count, e.consecutive_expiry_count,
+  e.lease_id, e.lease_epoch, l.expires_at_ms, l.is_started, l.worker_instance_id, e.started_at_ms, e.delay_until_ms,
+  e.deadline_at_ms, e.attempt_deadline_at_ms, e.cancel_requested_at_ms, e.cancel_deadline_at_ms, e.cancellation_reason,
+  e.cancelled_by, e.stop_outcome, k.now_ms
 from unnest($1::uuid[]) as i (execution_id)
 join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 left join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])

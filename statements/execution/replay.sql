@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.replay
 -- src/engine/execution/replay.ts: replayStatement
--- 137 lines, 12 CTEs
+-- 125 lines, 12 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -15,7 +15,6 @@
 --   $9 may_repeat bool[]
 -- columns:
 --   ordinal int8
---   is_locked bool
 --   queue_id int4
 --   public_state text
 --   generation int4 or null
@@ -38,13 +37,10 @@ with input as materialized (
 target as materialized (
   select e.*, i.ordinal, i.actor, i.reason, i.request_id, i.from_name, i.from_index, i.may_repeat
   from input i
-  join flowfabric.ff_exec_core seen
-    on seen.execution_id = any (array[i.execution_id])
-    and seen.partition_key = i.partition_key
-    and (i.namespace is null or seen.namespace = i.namespace)
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id]) and e.xmin = seen.xmin
-  order by i.execution_id
-  for no key update of e skip locked
+  join flowfabric.ff_exec_core e
+    on e.execution_id = any (array[i.execution_id])
+    and e.partition_key = i.partition_key
+    and (i.namespace is null or e.namespace = i.namespace)
 ),
 -- end of lockedTarget
 -- from src/engine/execution/request-memory.ts: repeatedRequests
@@ -166,16 +162,7 @@ kept_steps as (
   ) s
 )
 -- from src/engine/transition/operator-set.ts: targetAnswer
-select v.ordinal, true as is_locked, v.queue_id, v.public_state, v.generation, v.replay_count, v.most_replays, v.next_deadline_ms,
-  v.deadline_dropped, v.is_member, v.is_from_known, v.repeated
+select v.ordinal, v.queue_id, v.public_state, v.generation, v.replay_count, v.most_replays, v.next_deadline_ms, v.deadline_dropped,
+  v.is_member, v.is_from_known, v.repeated
 from judged v
-union all
-select i.ordinal, false, e.queue_id, null::flowfabric.ff_public_state, null::int4, null::int4, null::int4, null::int8, null::bool,
-  null::bool, null::bool, null::jsonb
-from input i
-join flowfabric.ff_exec_core e
-  on e.execution_id = any (array[i.execution_id])
-  and e.partition_key = i.partition_key
-  and (i.namespace is null or e.namespace = i.namespace)
-where i.ordinal not in (select ordinal from target)
 -- end of targetAnswer

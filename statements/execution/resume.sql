@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- execution.resume
 -- src/engine/execution/resume.ts: resumeStatement
--- 110 lines, 12 CTEs
+-- 99 lines, 12 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -14,7 +14,6 @@
 --   $8 may_repeat bool[]
 -- columns:
 --   ordinal int8
---   is_locked bool
 --   queue_id int4
 --   public_state text
 --   delay_until_ms int8 or null
@@ -31,13 +30,10 @@ with input as materialized (
 target as materialized (
   select e.*, i.ordinal, i.actor, i.delay_ms, i.reason, i.request_id, i.may_repeat
   from input i
-  join flowfabric.ff_exec_core seen
-    on seen.execution_id = any (array[i.execution_id])
-    and seen.partition_key = i.partition_key
-    and (i.namespace is null or seen.namespace = i.namespace)
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id]) and e.xmin = seen.xmin
-  order by i.execution_id
-  for no key update of e skip locked
+  join flowfabric.ff_exec_core e
+    on e.execution_id = any (array[i.execution_id])
+    and e.partition_key = i.partition_key
+    and (i.namespace is null or e.namespace = i.namespace)
 ),
 -- end of lockedTarget
 -- from src/engine/execution/request-memory.ts: repeatedRequests
@@ -134,15 +130,5 @@ answered as materialized (
   from target t
   cross join clock k
 )
--- from src/engine/transition/operator-set.ts: targetAnswer
-select v.ordinal, true as is_locked, v.queue_id, v.public_state, v.delay_until_ms, v.repeated
+select v.ordinal, v.queue_id, v.public_state, v.delay_until_ms, v.repeated
 from answered v
-union all
-select i.ordinal, false, e.queue_id, null::flowfabric.ff_public_state, null::int8, null::jsonb
-from input i
-join flowfabric.ff_exec_core e
-  on e.execution_id = any (array[i.execution_id])
-  and e.partition_key = i.partition_key
-  and (i.namespace is null or e.namespace = i.namespace)
-where i.ordinal not in (select ordinal from target)
--- end of targetAnswer

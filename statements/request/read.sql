@@ -1,14 +1,16 @@
 -- Made by `npm run sql`; do not edit.
 -- request.read
--- src/engine/execution/request-memory.ts: readRequest
--- 3 lines, 0 CTEs
+-- src/engine/execution/request-memory.ts: readRequests
+-- 4 lines, 0 CTEs
 --
 -- parameters:
---   $1 execution_id uuid
---   $2 request_id text
+--   $1 execution_ids uuid[]
+--   $2 request_ids text[]
 -- columns:
+--   execution_id uuid
 --   answer jsonb
 
-select answer
-from flowfabric.ff_request
-where execution_id = $1 and request_id = $2
+select r.execution_id, r.answer
+from unnest($1::uuid[], $2::text[]) as i (execution_id, request_id)
+join flowfabric.ff_request r
+  on r.execution_id = any (array[i.execution_id]) and r.request_id = any (array[i.request_id])

@@ -1,13 +1,14 @@
 -- Made by `npm run sql`; do not edit.
 -- request.remember
--- src/engine/execution/request-memory.ts: rememberRequest
--- 2 lines, 0 CTEs
+-- src/engine/execution/request-memory.ts: storeRequests
+-- 3 lines, 0 CTEs
 --
 -- parameters:
---   $1 execution_id uuid
---   $2 request_id text
---   $3 answer jsonb
+--   $1 execution_ids uuid[]
+--   $2 request_ids text[]
+--   $3 answers jsonb[]
 -- columns: none
 
 insert into flowfabric.ff_request (execution_id, request_id, answer, answered_at_ms)
-values ($1, $2, $3::jsonb, flowfabric.ff_now_ms())
+select i.execution_id, i.request_id, i.answer, flowfabric.ff_now_ms()
+from unnest($1::uuid[], $2::text[], $3::jsonb[]) as i (execution_id, request_id, answer)

@@ -1,9 +1,11 @@
 // A flow inside another was cancelled except for the started members. Then it is cancelled as a whole with the outer flow,
 // while a process that still knows the first policy works off its backlog.
 import { expect, onTestFinished, test } from 'vitest'
-import { cancelBacklogged } from '../../src/engine/dispatch/cancel-backlog.ts'
+import { endBacklogged, lockBacklog, readBacklog } from '../../src/engine/dispatch/cancel-backlog.ts'
 import { cancelBacklog } from '../../src/engine/duties/cancel-backlog.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
+import type { Call, Sql } from '../../src/sql/sql.ts'
+import type { Statement } from '../../src/sql/statement.ts'
 import { fenceOf } from '../engine/execution/holder.ts'
 import { graphOf, walk } from '../engine/flow/walk.ts'
 import { hold } from '../support/barrier.ts'
@@ -11,18 +13,19 @@ import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 
 const key = 4712
-const everything = { batch: 100, namespace: null, tag_key: null, tag_value: null, only: [] }
 
 test.each([
   {
     when: 'before its row is locked',
-    after: 'b.created_at_ms > 0',
+    statement: lockBacklog,
+    after: 'where b.execution_id = any ($1)',
     gate: ` and pg_advisory_xact_lock_shared(${key}) is not null`,
     waiters: 1,
   },
   {
     when: 'after its row was locked',
-    after: 'on f.flow_id = any (array[c.flow_id])',
+    statement: readBacklog,
+    after: 'on f.flow_id = any (array[b.flow_id])',
     gate: ` where pg_advisory_xact_lock_shared(${key}) is not null`,
     waiters: 2,
   },
@@ -46,10 +49,10 @@ test.each([
     on conflict do nothing`)
   const x = await inner.take('x')
   await mark(`'cancel_pending'`, '1')
-  expect(cancelBacklogged.text).toContain(where.after)
-  const text = cancelBacklogged.text.replace(where.after, where.after + where.gate)
+  expect(where.statement.text).toContain(where.after)
+  const text = where.statement.text.replace(where.after, where.after + where.gate)
   const gate = await hold(url, `select pg_advisory_xact_lock(${key})`)
-  const worked = other.query({ ...cancelBacklogged, name: `waiting.${where.waiters}`, text }, everything)
+  const worked = endBacklogged(replacing(other, where.statement, { name: `waiting.${where.waiters}`, text }), 100)
   await gate.waiters(1)
   const cancelled = engine.flows.cancel({ flowId: flow.flowId })
   // The cancel waits for a process that is about to delete the row, and otherwise finishes first.
@@ -62,3 +65,14 @@ test.each([
   await expect(engine.executions.complete(fenceOf(x))).rejects.toMatchObject({ code: 'execution_not_active' })
   expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toEqual([])
 })
+
+/** The same database, with another text in place of a statement that a decision reads. */
+function replacing(sql: Sql, statement: Statement, other: Pick<Statement, 'name' | 'text'>): Sql {
+  const replaced = (call: Call): Call =>
+    call.statement === statement ? { ...call, statement: { ...statement, ...other } } : call
+  return {
+    ...sql,
+    query: sql.query.bind(sql),
+    decide: (reads, ...rest) => sql.decide(reads.map(replaced) as never, ...rest),
+  }
+}

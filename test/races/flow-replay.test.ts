@@ -1,6 +1,7 @@
 // Replay of a member against the cascade of its ending, in either order: no edge is counted twice and nothing is stranded.
 import { expect, test } from 'vitest'
-import { endBacklogged, resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets.ts'
+import { endBacklogged } from '../../src/engine/dispatch/cancel-backlog.ts'
+import { resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { walk } from '../engine/flow/walk.ts'

@@ -1,7 +1,8 @@
 // Members of a flow that end at once, resolvers that compete, and a flow that is cancelled meanwhile: from two
 // engines.
 import { expect, onTestFinished, test } from 'vitest'
-import { endBacklogged, resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets.ts'
+import { endBacklogged } from '../../src/engine/dispatch/cancel-backlog.ts'
+import { resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets.ts'
 import { openEngine, type OpenEngine } from '../../src/engine/engine.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import { cancelBacklog } from '../../src/engine/duties/cancel-backlog.ts'

@@ -2,8 +2,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { attemptTimeout } from '../../src/engine/duties/attempt-timeout.ts'
 import { executionDeadline } from '../../src/engine/duties/execution-deadline.ts'
-import { leaseExpiry } from '../../src/engine/duties/lease-expiry.ts'
+import { leaseExpiry, takeExpiredLeases } from '../../src/engine/duties/lease-expiry.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
+import { parseExecutionId } from '../../src/model/id.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf, held, take } from '../engine/execution/holder.ts'
@@ -25,6 +26,7 @@ test('a renewal at the moment of the expiry keeps the lease, or the lease expire
   for (let round = 1; round <= times; round += 1) {
     const claim = await held(engine)
     const fence = fenceOf(claim)
+    const { uuid } = parseExecutionId(claim.executionId)
     await sql.script('update flowfabric.ff_lease set expires_at_ms = flowfabric.ff_now_ms() + 15')
     const [lease] = await rows(sql, 'select expires_at_ms from flowfabric.ff_lease')
     const expiresAt = lease!['expires_at_ms'] as number
@@ -32,7 +34,8 @@ test('a renewal at the moment of the expiry keeps the lease, or the lease expire
       const [answer] = (await engine.executions.renew({ workerInstanceId: 'w-1', leases: [fence] })).leases
       return answer!.kind === 'lost' ? answer!.error.code : answer!.kind
     }
-    const expire = async () => `${(await leaseExpiry.runOnce(other)).processed} expired`
+    // The duty read the lease as expired, and locks it at this moment.
+    const expire = async () => `${(await takeExpiredLeases(other, [uuid])).processed} expired`
     // Opened a little before, at and after the last moment.
     const untilExpiry = async () => {
       while ((await clock.now()) < expiresAt - 1 + (round % 3)) await sql.script('select')

@@ -20,17 +20,9 @@ const most: Size = { lines: 150, ctes: 16 }
 // The statements that were larger when the rule was made. They may shrink and never grow, and none may be added.
 const larger: Readonly<Record<string, Size>> = {
   'dispatch.plain': { lines: 318, ctes: 26 },
-  'duty.attempt-timeout': { lines: 337, ctes: 26 },
-  'duty.cancel-backlog': { lines: 291, ctes: 27 },
-  'duty.cancel-deadline': { lines: 196, ctes: 16 },
   'duty.dispatch': { lines: 776, ctes: 57 },
-  'duty.execution-deadline': { lines: 262, ctes: 23 },
-  'duty.lease-expiry': { lines: 335, ctes: 26 },
-  'duty.suspension-timeout': { lines: 304, ctes: 26 },
-  'execution.cancel': { lines: 257, ctes: 22 },
   'execution.stop': { lines: 247, ctes: 18 },
   'flow.close': { lines: 310, ctes: 22 },
-  'lease.revoke': { lines: 309, ctes: 24 },
 }
 
 test('no statement has more than 150 lines or 16 CTEs, but for a list that only shrinks', () => {

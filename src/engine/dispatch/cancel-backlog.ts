@@ -1,16 +1,25 @@
-// Members that are to be cancelled: with their flow, because their siblings were enough, or with what they belonged to. One
-// statement ends a set of them, whoever holds them; what is locked or was changed meanwhile stays in the backlog.
+// Members that are to be cancelled: with their flow, because their siblings were enough, or with their parent. A set of them ends,
+// whoever holds them; those that others have locked stay in the backlog.
 //
 // A row names the generation that was seen alive, and a restart looks neither at it nor at the flow: it may even come between
-// the snapshot that found the member and the commit of its row. So it is here that a cancel follows a member through its
-// restarts. It does not follow one that has ended meanwhile: a replay is somebody's will, and later than the cancel.
+// the snapshot that found the member and the commit of its row. So a cancel follows a member through its restarts here. It does not
+// follow one that has ended meanwhile: a replay is somebody's will, and later than the cancel.
+//
+// A cancel of more of a flow writes again to the rows that it finds. It waits for a row that is locked here, and inserts the row
+// again when this transaction has deleted it. The policy is read after that lock, so no member is spared by an older policy.
 import { attached } from '../../model/attached.ts'
-import { statement } from '../../sql/statement.ts'
-import { clockAfter } from '../kernel/after-lock.ts'
-import { askedBy, askToStop, isAskedByCancelSql } from '../transition/ask-to-stop.ts'
-import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
-import { calledOffAmong, inScope, dutyParams, dutyRow, takenUp } from '../kernel/candidate.ts'
-import { pendingDispatchOfEnded } from '../kernel/pending-dispatch.ts'
+import { cancelMember } from '../../model/cancellation.ts'
+import type { LockedExecution } from '../../model/locked-execution.ts'
+import { cleanUpUntil } from '../../model/stop.ts'
+import { call, type Sql } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
+import { dueRows, inDutyScope, releaseCall } from '../kernel/due.ts'
+import { untilSent } from '../kernel/resend.ts'
+import type { DutySet } from '../kernel/run-duty.ts'
+import { lockSetCall } from '../transition/lock-set.ts'
+import { lockedExecutions, readLockedCall } from '../transition/read-locked.ts'
+import { asks, ends, transitionCalls, transitionEffects, type Transition } from '../transition/transitions.ts'
+import type { Dispatched } from './dispatched.ts'
 
 export const cancelBacklogDuty = 'cancel-backlog'
 
@@ -27,93 +36,127 @@ export function isSameLifeSql(k: string, generation: string): string {
 }
 
 /**
- * The end of an insert into the backlog, under the lock of a tree: a row that is there is written again, so that nobody who
- * holds it deletes it by an older policy. It waits for whoever does at this moment, who waits for no flow.
+ * The end of an insert into the backlog, under the lock of a tree: a row that is there is written again, so that no transaction that
+ * has locked it deletes it by an older policy. It waits for such a transaction, which waits for no flow.
  */
 export const orOweAgain = 'on conflict (execution_id, generation) do update set created_at_ms = b.created_at_ms'
 
-export const dueCancels = `
-select b.execution_id, b.generation, b.flow_id, b.reason, b.actor, b.xmin as row_xmin
+export const dueCancels = dueRows(
+  cancelBacklogDuty,
+  `
+select b.execution_id as id
 from flowfabric.ff_cancel_backlog b
 join flowfabric.ff_exec_core e on e.execution_id = any (array[b.execution_id])
 where b.created_at_ms > 0
-  and ${inScope(cancelBacklogDuty)}
+  and ${inDutyScope(cancelBacklogDuty)}
 order by b.created_at_ms, b.execution_id
-limit $1
-for update of b skip locked`
+limit $1`,
+)
 
-export const cancelBacklogged = statement({
-  name: `duty.${cancelBacklogDuty}`,
-  params: dutyParams,
-  row: dutyRow,
+// Before the executions: whoever cancels more waits for these locks, and has locked no execution.
+export const lockBacklog = statement({
+  name: `duty.${cancelBacklogDuty}.lock`,
+  params: { execution_ids: 'uuid[]' },
+  row: { execution_id: 'uuid', generation: 'int4' },
   text: `
-with due as materialized (${dueCancels}
-),
-named as materialized (
-  select b.execution_id, b.generation, b.flow_id, b.reason, b.actor, b.xmin as row_xmin
-  from unnest($5::uuid[]) as o (execution_id)
-  join flowfabric.ff_cancel_backlog b on b.execution_id = any (array[o.execution_id])
-  for update of b skip locked
-),
-candidate as materialized (
-  select c.execution_id, c.generation, c.reason, c.actor, c.row_xmin, e.xmin as seen_xmin,
-    -- Then one that has begun since goes on; a member that stands for a flow never runs.
-    c.reason = 'flow_cancelled' and e.attached & ${attached.subFlow} = 0
-      and coalesce(f.cancel_policy = 'cancel_pending', false) as is_only_pending
-  from (select * from due union all select * from named) c
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id])
-  left join flowfabric.ff_flow_core f on f.flow_id = any (array[c.flow_id])
-),
--- Whoever cancels more of a flow writes to the rows that he finds, with the policy: one that is not as it was when this
--- statement began is not spared by the policy of that time, and is met again.
-unchanged as materialized (
-  select *
-  from candidate c
-  where not c.is_only_pending or c.row_xmin = (
-    select b.xmin
-    from flowfabric.ff_cancel_backlog b
-    where b.execution_id = any (array[c.execution_id]) and b.generation = c.generation)
-),
-target as materialized (
-  select e.*, c.generation as backlog_generation, c.reason, c.actor, c.is_only_pending
-  from unchanged c
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[c.execution_id]) and e.xmin = c.seen_xmin
-  order by c.execution_id
-  for no key update of e skip locked
-),
-${clockAfter('target')},
-looked as materialized (
-  select t.*, c.now_ms
-  from target t
-  cross join clock c
-),
--- One that has restarted may have a row for each of its generations.
-leaving as materialized (
-  select distinct on (k.execution_id) k.*, ${isAskedByCancelSql('k')} as cleans_up
-  from looked k
-  where k.lifecycle_phase <> 'terminal' and ${isSameLifeSql('k', 'k.backlog_generation')}
-    and not (k.is_only_pending and k.started_at_ms is not null)
-  order by k.execution_id, k.backlog_generation desc
-),
-asking as materialized (
-  select k.*, ${askedBy('k', 'null::flowfabric.ff_terminal_outcome', 'k.reason', 'k.actor')}
-  from leaving k
-  where k.cleans_up and k.cancel_requested_at_ms is null
-),${askToStop},
-ending as materialized (
-  select k.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome, k.reason as ending_reason,
-    k.actor as ending_actor, k.now_ms as ended_at_ms, ${endsWithoutMore}
-  from leaving k
-  where not k.cleans_up
-),
-${endExecutionsWhole},
-acknowledged as (
-  delete from flowfabric.ff_cancel_backlog b
-  using looked k
-  where b.execution_id = any (array[k.execution_id]) and b.generation = k.backlog_generation
-),
-${takenUp(cancelBacklogDuty, 'looked')}
-select (select count(*) from candidate) as seen, (select count(*) from looked) as processed,
-  coalesce((select array_agg(distinct queue_id) from asked_ready), '{}'::int4[]) as ready_queue_ids, ${pendingDispatchOfEnded} as owes,
-  ${calledOffAmong('leaving')} as called_off_ids`,
+select b.execution_id, b.generation
+from flowfabric.ff_cancel_backlog b
+where b.execution_id = any ($1)
+order by b.execution_id, b.generation
+for update of b skip locked`,
 })
+
+export const readBacklog = statement({
+  name: `duty.${cancelBacklogDuty}.read`,
+  params: { execution_ids: 'uuid[]' },
+  row: {
+    execution_id: 'uuid',
+    generation: 'int4',
+    reason: 'text',
+    actor: 'text',
+    is_same_life: 'bool',
+    /** A member that has begun since goes on. One that stands for a flow never runs. */
+    is_only_pending: 'bool',
+  },
+  text: `
+select b.execution_id, b.generation, b.reason, b.actor, ${isSameLifeSql('e', 'b.generation')} as is_same_life,
+  b.reason = 'flow_cancelled' and e.attached & ${attached.subFlow} = 0
+    and coalesce(f.cancel_policy = 'cancel_pending', false) as is_only_pending
+from unnest($1::uuid[]) as i (execution_id)
+join flowfabric.ff_cancel_backlog b on b.execution_id = any (array[i.execution_id])
+join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
+left join flowfabric.ff_flow_core f on f.flow_id = any (array[b.flow_id])`,
+})
+
+const acknowledge = statement({
+  name: `duty.${cancelBacklogDuty}.acknowledge`,
+  params: { execution_ids: 'uuid[]', generations: 'int4[]' },
+  row: {},
+  text: `
+delete from flowfabric.ff_cancel_backlog b
+using unnest($1::uuid[], $2::int4[]) as i (execution_id, generation)
+where b.execution_id = any (array[i.execution_id]) and b.generation = i.generation`,
+})
+
+/** Cancels the members with these ids, as far as no other transaction has locked them. */
+export async function cancelMembers(sql: Sql, ids: readonly string[]): Promise<DutySet> {
+  const uuids = [...new Set(ids)]
+  let transitions: readonly Transition[] = []
+  let processed = 0
+  const named = { execution_ids: uuids }
+  const reads = [call(lockBacklog, named), lockSetCall(uuids), readLockedCall(uuids), call(readBacklog, named)] as const
+  await sql.decide(reads, ([backlog, locked, rows, read]) => {
+    const executions = lockedExecutions(locked, rows)
+    const isLocked = new Set(backlog.map(keyOf))
+    const known = read.filter((row) => isLocked.has(keyOf(row)) && executions.has(row.execution_id))
+    transitions = transitionsOf(known, executions)
+    processed = known.length
+    const acknowledged = call(acknowledge, {
+      execution_ids: known.map((row) => row.execution_id),
+      generations: known.map((row) => row.generation),
+    })
+    return [
+      ...transitionCalls(transitions),
+      acknowledged,
+      releaseCall(
+        cancelBacklogDuty,
+        known.map((row) => row.execution_id),
+      ),
+    ]
+  })
+  return { seen: ids.length, processed, effects: transitionEffects(transitions) }
+}
+
+/** The oldest rows, for the dispatcher. */
+export async function endBacklogged(sql: Sql, batch: number): Promise<Dispatched> {
+  const everything = { batch, namespace: null, tag_key: null, tag_value: null }
+  const ids = await dueCancels(sql, everything)
+  if (ids.length === 0) return { seen: 0, done: 0, oldestMs: null, effects: {} }
+  const { seen, processed: done, effects } = await untilSent(sql, { again: false }, () => cancelMembers(sql, ids))
+  return { seen, done, oldestMs: null, effects }
+}
+
+type BacklogRow = RowOf<typeof readBacklog.row>
+
+function keyOf({ execution_id: uuid, generation }: Pick<BacklogRow, 'execution_id' | 'generation'>): string {
+  return `${uuid} ${generation}`
+}
+
+/** One for each execution: an execution that has restarted may have a row for each of its generations, and the last one counts. */
+function transitionsOf(
+  rows: readonly BacklogRow[],
+  executions: ReadonlyMap<string, LockedExecution>,
+): readonly Transition[] {
+  const byExecution = new Map<string, Transition>()
+  for (const row of rows.toSorted((one, other) => one.generation - other.generation)) {
+    const execution = executions.get(row.execution_id)!
+    const { reason, actor, is_same_life: isSameLife, is_only_pending: isOnlyPending } = row
+    const decided = cancelMember(execution, { isSameLife, isOnlyPending })
+    if (decided === 'ends') byExecution.set(execution.uuid, ends(execution, { outcome: 'cancelled', reason, actor }))
+    if (decided === 'asked') {
+      const request = { outcome: null, reason, actor, until: cleanUpUntil(execution.now) }
+      byExecution.set(execution.uuid, asks(execution, request))
+    }
+  }
+  return [...byExecution.values()]
+}

@@ -2,8 +2,8 @@
 import { attached } from '../../model/attached.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { inScope, dutyParams, dutyRow, takenUp } from '../kernel/candidate.ts'
-import { dutySetOfRow, type DutySteps } from '../kernel/run-duty.ts'
+import { dutyParams, dutyRow, dutySetOfRow, inScope, takenUp } from '../kernel/candidate.ts'
+import type { DutyParts } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
 import type { Dispatched } from './dispatched.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
@@ -149,12 +149,14 @@ const due = statement({
 })
 
 /** The same for a duty. */
-export function childrenSteps(sql: Sql): DutySteps {
-  return {
-    look: (scope) => sql.query(due, { ...scope, only: [], from_ms: 0 }),
-    act: async (scope, only) => {
-      const [row] = await sql.query(leaveStatement, { ...scope, only, from_ms: 0 })
-      return dutySetOfRow(row!)
-    },
-  }
+export const childrenParts: DutyParts = {
+  name: childrenDuty,
+  due: async (sql, scope) => {
+    const rows = await sql.query(due, { ...scope, only: [], from_ms: 0 })
+    return rows.map((row) => row.execution_id)
+  },
+  act: async (sql, only, scope) => {
+    const [row] = await sql.query(leaveStatement, { ...scope, only, from_ms: 0 })
+    return dutySetOfRow(row!)
+  },
 }

@@ -5,9 +5,10 @@ import { evaluate } from '../../model/condition-evaluate.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import { lockSetCall } from '../transition/lock-set.ts'
-import { inScope, dutyParams, takenUpCall } from '../kernel/candidate.ts'
+import { dutyParams, inScope } from '../kernel/candidate.ts'
+import { releaseCall } from '../kernel/due.ts'
 import type { DutyScope } from '../kernel/scope.ts'
-import type { DutySteps } from '../kernel/run-duty.ts'
+import type { DutyParts } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { openSuspensionCalls, openSuspensionsOf } from '../waiting/suspension/open-suspensions.ts'
 import { rearmCall } from '../waiting/suspension/rearm.ts'
@@ -109,16 +110,22 @@ export async function tellParents(sql: Sql, batch: number, fromMs = 0): Promise<
 }
 
 /** The same for a duty. */
-export function parentSteps(sql: Sql): DutySteps {
-  return {
-    look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 }),
-    act: async (scope, only) => dutySetOf(await tell(sql, scope, only)),
-  }
+export const parentParts: DutyParts = {
+  name: parentDuty,
+  largestBatch: mostJudged,
+  due: async (sql, scope) => {
+    const rows = await sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 })
+    return rows.map((row) => row.execution_id)
+  },
+  act: async (sql, ids, scope) => dutySetOf(await tell(sql, scope, ids)),
 }
 
-async function tell(sql: Sql, scope: DutyScope, only: readonly string[], fromMs = 0): Promise<Dispatched> {
-  if (only.length > 0) return tellSet(sql, await sql.query(named, { execution_ids: only }), scope.batch)
+/** First those with these ids, if there are any. */
+async function tell(sql: Sql, scope: DutyScope, ids: readonly string[], fromMs = 0): Promise<Dispatched> {
   return passingOver(async (passedOver) => {
+    if (ids.length > 0 && passedOver.length === 0) {
+      return tellSet(sql, await sql.query(named, { execution_ids: ids }), scope.batch)
+    }
     const found = await sql.query(due, { ...scope, only: [], passed_over: passedOver, from_ms: fromMs })
     return tellSet(sql, found, scope.batch)
   })
@@ -177,7 +184,7 @@ function writesFor(judged: readonly DecidedSuspension[], told: readonly Owed[]) 
       execution_ids: told.map((row) => row.execution_id),
       generations: told.map((row) => row.generation),
     }),
-    takenUpCall(
+    releaseCall(
       parentDuty,
       told.map((row) => row.execution_id),
     ),

@@ -3,9 +3,8 @@ import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
 import type { DutyScope } from '../kernel/scope.ts'
-import { dutySetOfRow, type DutySteps } from '../kernel/run-duty.ts'
+import type { DutyParts } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
-import { cancelBacklogged } from './cancel-backlog.ts'
 import { dutySetOf, type Dispatched } from './dispatched.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { passingOver, type TakenSet } from './pass-over.ts'
@@ -52,16 +51,16 @@ const due = statement({
 })
 
 /** The same for a duty. */
-export function flowSteps(sql: Sql): DutySteps {
-  return {
-    look: (scope) => sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 }),
-    act: async (scope, only) => {
-      const taken = await (only.length > 0
-        ? resolve(sql, scope, only, [])
-        : passingOver((passedOver) => resolve(sql, scope, [], passedOver)))
-      return dutySetOf(taken)
-    },
-  }
+export const flowParts: DutyParts = {
+  name: dispatchDuty,
+  due: async (sql, scope) => {
+    const rows = await sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 })
+    return rows.map((row) => row.execution_id)
+  },
+  act: async (sql, ids, scope) => {
+    const taken = await passingOver((passedOver) => resolve(sql, scope, passedOver.length === 0 ? ids : [], passedOver))
+    return dutySetOf(taken)
+  },
 }
 
 async function resolve(
@@ -78,14 +77,6 @@ async function resolve(
   const isFull = seen >= scope.batch
   const effects = { readyQueueIds, dueInMs: delayOf(delayMs), pendingDispatch: owes, endedFlowIds }
   return { seen, done, oldestMs, effects, isFull, heldIds }
-}
-
-export async function endBacklogged(sql: Sql, batch: number): Promise<Dispatched> {
-  const [row] = await untilSent(sql, { again: false }, () =>
-    sql.query(cancelBacklogged, { ...everything(batch), only: [] }),
-  )
-  const { processed, seen, effects } = dutySetOfRow(row!)
-  return { seen, done: processed, oldestMs: null, effects }
 }
 
 function delayOf(delayMs: number | null): { readonly delay?: number } {

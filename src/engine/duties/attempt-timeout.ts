@@ -1,79 +1,67 @@
-// A holding that took longer than its policy allows, renewed or not: a failure of category `timeout`. It is retried by
-// the policy; when no attempt is left, the execution expires.
-import { statement } from '../../sql/statement.ts'
-import { endsWhenLeftSql, isAskedByLimitSql } from '../transition/ask-to-stop.ts'
-import { leaveHolderAsking } from '../transition/requeue.ts'
-import { retryDelaySql, shouldRetrySql } from '../transition/retry.ts'
-import {
-  candidates,
-  inScope,
-  lockedExecutions,
-  dutyParams,
-  dutyRow,
-  dutyAnswerOfEndings,
-  takenUp,
-} from '../kernel/candidate.ts'
-import { statementDuty } from '../kernel/run-duty.ts'
+// Attempts that took longer than their policy allows, renewed or not: a failure of category `timeout`
+// (`src/model/attempt-timeout.ts`).
+import { timeOutAttempt } from '../../model/attempt-timeout.ts'
+import type { LockedExecution } from '../../model/locked-execution.ts'
+import type { ExecutionPolicy } from '../../model/policy.ts'
+import { RowFault } from '../kernel/run-duty.ts'
+import { policiesOf, readPoliciesCall } from '../transition/read-locked.ts'
+import { ends, requeues, type Transition } from '../transition/transitions.ts'
+import { decidedBy, timerDuty } from './timer-duty.ts'
 
 const name = 'attempt-timeout'
+const reason = 'attempt_timeout'
 
-const due = `
-select e.execution_id, e.xmin as seen_xmin
-from flowfabric.ff_exec_core e
-where e.attempt_deadline_at_ms < flowfabric.ff_now_ms()
-  and ${inScope(name)}
-order by e.attempt_deadline_at_ms, e.execution_id
-limit $1`
-
-// The lease is deleted and not locked before: a renewal under way moves its expiry, which decides nothing here.
-const timeOut = statement({
-  name: `duty.${name}`,
-  params: dutyParams,
-  row: dutyRow,
-  text: `
-with ${candidates(due)},
-${lockedExecutions},
-overdue as materialized (
-  select k.*, ${shouldRetrySql('n.policy', 'k.retry_count', `'timeout'::text`, 'false')} as is_retried,
-    ${retryDelaySql('n.policy', 'k.retry_count')} as retry_delay_ms
-  from looked k
-  join flowfabric.ff_exec_input n on n.partition_key = any (array[k.partition_key]) and n.execution_id = any (array[k.execution_id])
-  where k.attempt_deadline_at_ms < k.now_ms
-),
-decided as materialized (
-  select o.*,
-    -- Its code runs once more in the same attempt, to clean up.
-    ${isAskedByLimitSql('o')} and (not o.is_retried or o.cancel_requested_at_ms is not null)
-      and not ${endsWhenLeftSql('o')} as cleans_up
-  from overdue o
-),
-leaving as materialized (
-  select o.*, o.now_ms as left_at_ms, '${name}' as left_actor, 'attempt_timeout' as left_reason,
-    case when o.cleans_up then 'released' else 'retried' end::flowfabric.ff_event_type as leave_event,
-    'expired'::flowfabric.ff_lease_effect as leave_effect,
-    case when o.cleans_up then 'attempt_interrupted' else 'pending_retry_attempt' end::flowfabric.ff_attempt_state
-      as next_attempt_state,
-    case when o.cleans_up then 'cancelled' else 'none' end::flowfabric.ff_interruption as next_interruption,
-    case when o.retry_delay_ms > 0 and not o.cleans_up then o.now_ms + o.retry_delay_ms end as next_at_ms,
-    0 as next_expiry_count,
-    'timed_out' as attempt_outcome,
-    'timeout' as failure_category,
-    null::bytea as error,
-    null::text as error_encoding,
-    case when o.is_retried or o.cleans_up then 'none' else 'expired' end::flowfabric.ff_terminal_outcome as forced_outcome,
-    case when o.cleans_up and o.cancel_requested_at_ms is null then 'expired'::flowfabric.ff_terminal_outcome end
-      as asked_outcome
-  from decided o
-),
-${leaveHolderAsking},
-${takenUp(name, 'leaving')}
-${dutyAnswerOfEndings('leaving', `requeued where eligibility_state = 'eligible_now'`)}`,
-})
-
-export const attemptTimeout = statementDuty({
+export const attemptTimeout = timerDuty({
   name,
-  timer: 'ff_exec_core.attempt_deadline_at_ms',
+  timer: { column: 'ff_exec_core.attempt_deadline_at_ms', passes: '<' },
   intervalMs: 2000,
-  due,
-  act: timeOut,
+  act: decidedBy({
+    duty: name,
+    reads: (uuids) => [readPoliciesCall(uuids)],
+    decide: (executions, [policies]) => {
+      const policyOf = policiesOf(policies)
+      return executions
+        .filter(({ attemptDeadlineAt, now }) => attemptDeadlineAt !== null && attemptDeadlineAt < now)
+        .map((execution) => timeOut(execution, checked(policyOf.get(execution.uuid) ?? null)))
+    },
+  }),
 })
+
+// A policy was checked when it was stored. One that was damaged since must not be retried for ever.
+function checked(policy: ExecutionPolicy | null): ExecutionPolicy | null {
+  const attempts = policy?.retry?.attempts
+  if (attempts === undefined || Number.isInteger(attempts)) return policy
+  throw new RowFault(`its policy has ${JSON.stringify(attempts)} attempts, which is no whole number`)
+}
+
+const failure = { category: 'timeout', error: null, errorEncoding: null }
+
+function timeOut(execution: LockedExecution, policy: ExecutionPolicy | null): Transition {
+  const timeout = timeOutAttempt({ ...execution, policy }, name, Math.random())
+  const requeue = { actor: name, reason, leaseEffect: 'expired', attemptOutcome: 'timed_out', failure } as const
+  switch (timeout.kind) {
+    case 'expired':
+      return ends(execution, { outcome: 'expired', reason, actor: name, failure })
+    case 'cancelled':
+      return ends(execution, { outcome: 'cancelled', reason: timeout.reason, actor: timeout.actor, failure })
+    case 'retried':
+      return requeues(execution, {
+        ...requeue,
+        event: 'retried',
+        attemptState: 'pending_retry_attempt',
+        interruption: 'none',
+        nextAt: timeout.nextAt,
+        expiryCount: 0,
+      })
+    case 'cleans_up':
+      return requeues(execution, {
+        ...requeue,
+        event: 'released',
+        attemptState: 'attempt_interrupted',
+        interruption: 'cancelled',
+        nextAt: null,
+        expiryCount: 0,
+        stopOutcome: timeout.isAsked ? 'expired' : undefined,
+      })
+  }
+}

@@ -1,13 +1,13 @@
-// Whatever was to be cancelled and whose canceller did not get to it.
-import { cancelBacklogDuty, cancelBacklogged, dueCancels } from '../dispatch/cancel-backlog.ts'
+// Members that are to be cancelled and that the canceller did not get to.
+import { cancelBacklogDuty, cancelMembers, dueCancels } from '../dispatch/cancel-backlog.ts'
 import type { Duty } from '../kernel/duty.ts'
-import { runDuty, dutySteps } from '../kernel/run-duty.ts'
+import { runDuty } from '../kernel/run-duty.ts'
 
-const steps = dutySteps(cancelBacklogDuty, dueCancels, cancelBacklogged)
+const parts = { name: cancelBacklogDuty, due: dueCancels, act: cancelMembers }
 
 export const cancelBacklog: Duty = {
   name: cancelBacklogDuty,
   watch: { column: 'ff_cancel_backlog.created_at_ms', isPrompt: false },
   intervalMs: 1000,
-  runOnce: (sql, options) => runDuty(sql, cancelBacklogDuty, steps(sql), options),
+  runOnce: (sql, options) => runDuty(sql, parts, options),
 }

@@ -13,7 +13,8 @@ import type { Dispatched } from '../dispatch/dispatched.ts'
 import type { Publish } from '../kernel/effects.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { mostJudged, tellParents } from '../dispatch/parent.ts'
-import { endBacklogged, resolveFlows, resolveMoreOfFlows } from '../dispatch/sets.ts'
+import { endBacklogged } from '../dispatch/cancel-backlog.ts'
+import { resolveFlows, resolveMoreOfFlows } from '../dispatch/sets.ts'
 
 const ofEndings: readonly DispatchPart[] = [
   { bit: pendingDispatch.flow, takeSet: resolveFlows, largestSet: 500, duty: dispatch },

@@ -1,14 +1,13 @@
-// Schedules whose time has come. What is due is looked for first; then it is locked, decided here and written.
+// Schedules whose time has come.
 import { firingsOf } from '../../model/schedule.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { effectsOfFiring, firingAt, firingWrites, type FiringDecision } from '../schedule/fire.ts'
+import { dueRows, notQuarantined, releaseCall } from '../kernel/due.ts'
+import type { Duty } from '../kernel/duty.ts'
+import { RowFault, runDuty, type DutyParts, type DutySet } from '../kernel/run-duty.ts'
+import { firingAt, effectsOfFiring, firingWrites, type FiringDecision } from '../schedule/fire.ts'
 import { firingReads, lockedSchedules, type LockedSchedule } from '../schedule/locked.ts'
 import { resolveSchedules } from '../schedule/resolve.ts'
-import { takenUpCall } from '../kernel/candidate.ts'
-import type { Duty } from '../kernel/duty.ts'
-import { scopeOf, scopeParams } from '../kernel/scope.ts'
-import { emptyDutySet, RowFault, runDuty, type DutySet, type DutySteps } from '../kernel/run-duty.ts'
 
 const name = 'schedule-fire'
 const timer = 'ff_schedule.next_fire_at_ms'
@@ -19,22 +18,18 @@ const mostSchedules = 200
 const mostFirings = 2000
 
 // `is not distinct from` is no reason to read by namespace what is wanted by time.
-const due = statement({
-  name: `duty.${name}.due`,
-  params: scopeParams,
-  row: { schedule_id: 'uuid' },
-  text: `
-select s.schedule_id
+const due = dueRows(
+  name,
+  `
+select s.schedule_id as id
 from flowfabric.ff_schedule s
 where s.next_fire_at_ms <= flowfabric.ff_now_ms()
   and ($2::text is null or s.namespace is not distinct from $2)
   and ($3::text is null or s.tags ->> $3 = $4)
-  and not exists (
-    select from flowfabric.ff_set_aside a
-    where a.duty = '${name}' and a.subject_id = any (array[s.schedule_id]) and a.retry_at_ms > flowfabric.ff_now_ms())
+  and ${notQuarantined(name, 's.schedule_id')}
 order by s.next_fire_at_ms, s.schedule_id
 limit $1`,
-})
+)
 
 // From ten seconds, doubled with each failure, to an hour.
 const quarantine = statement({
@@ -63,45 +58,38 @@ select namespace, schedule_name, failure_count, retry_in_ms
 from delayed`,
 })
 
+const parts: DutyParts = {
+  name,
+  due,
+  act: fireDue,
+  largestBatch: mostSchedules,
+  quarantine: async (sql, uuid, error) => {
+    const [row] = await sql.query(quarantine, { schedule_id: uuid, error })
+    if (row === undefined) return null
+    const subject = `schedule '${row.schedule_name}' of namespace '${row.namespace}'`
+    return { subject, retryInMs: row.retry_in_ms, failureCount: row.failure_count }
+  },
+}
+
 export const scheduleFire: Duty = {
   name,
   watch: { column: timer, isPrompt: true },
   intervalMs: 1000,
-  runOnce(sql, options = {}) {
-    const steps: DutySteps = {
-      look: async (scope) => {
-        const rows = await sql.query(due, scope)
-        return rows.map((row) => ({ execution_id: row.schedule_id }))
-      },
-      act: async (scope, only) => {
-        const uuids = only.length > 0 ? only : (await steps.look(scope)).map((row) => row.execution_id)
-        return fireDue(sql, uuids)
-      },
-      quarantine: async (uuid, error) => {
-        const [row] = await sql.query(quarantine, { schedule_id: uuid, error })
-        if (row === undefined) return null
-        const subject = `schedule '${row.schedule_name}' of namespace '${row.namespace}'`
-        return { subject, retryInMs: row.retry_in_ms, failureCount: row.failure_count }
-      },
-    }
-    const batch = Math.min(scopeOf(options).batch, mostSchedules)
-    return runDuty(sql, name, steps, { ...options, batch })
-  },
+  runOnce: (sql, options) => runDuty(sql, parts, options),
 }
 
 async function fireDue(sql: Sql, uuids: readonly string[]): Promise<DutySet> {
-  if (uuids.length === 0) return emptyDutySet
   await resolveSchedules(sql, uuids)
   let decisions: readonly FiringDecision[] = []
-  const [cancelled, created] = await sql.decide(firingReads(uuids), (looked) => {
+  const [created] = await sql.decide(firingReads(uuids), (looked) => {
     decisions = decideWithin(lockedSchedules(looked), mostFirings)
     const taken = decisions.map(({ schedule }) => schedule.uuid)
-    return [...firingWrites(decisions, name), takenUpCall(name, taken)]
+    return [...firingWrites(decisions, name), releaseCall(name, taken)]
   })
   return {
     seen: uuids.length,
     processed: decisions.length,
-    effects: effectsOfFiring(cancelled, created),
+    effects: effectsOfFiring(decisions, created, name),
   }
 }
 

@@ -1,25 +1,22 @@
-// Cancel ends an execution in its own transaction, whoever holds it: the holder's next write meets the ending. With a grace, one
-// that runs is asked first: its holder hears of it by a hint, else within a second, and may finish or clean up; every way back to
-// the queue, and at the latest the end of the grace, ends it cancelled.
+// Cancel ends an execution in its own transaction, whoever holds it: the holder's next write is refused with the ending. With a grace,
+// an execution that runs is asked first: its holder is notified, at the latest within a second, and may finish or clean up. Every way
+// back to the queue, and at the latest the end of the grace, ends it cancelled.
+import { cancel, type Cancelling, type CancelTerms } from '../../model/cancellation.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
+import type { LockedExecution } from '../../model/locked-execution.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { PublicState } from '../../model/state.ts'
 import { checkText, show } from '../../model/text.ts'
-import { call, type Sql } from '../../sql/sql.ts'
-import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
+import type { Sql } from '../../sql/sql.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { clockAfter } from '../kernel/after-lock.ts'
+import type { SetOperation } from '../kernel/merge.ts'
 import { checkFence, type Fence } from '../transition/fence.ts'
-import type { Effects } from '../kernel/effects.ts'
-import { pendingDispatchSql } from '../kernel/pending-dispatch.ts'
-import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
+import { checkTarget, decidedSet, type Target } from '../transition/operator-set.ts'
+import { asks, ends, type Transition } from '../transition/transitions.ts'
 import type { HeldCancellation } from './cancel-held.ts'
-import { askToStop, isAskedByCancelSql } from '../transition/ask-to-stop.ts'
-import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
-import { checkTarget, lockAlone, type Target } from '../transition/operator-set.ts'
 
 export interface CancelRequest {
   readonly executionId: string
@@ -45,12 +42,9 @@ export type CancelResult =
   /** Its holder was asked to stop; asked again, the earlier end of the grace and the first reason stand. */
   | { readonly kind: 'cancel_requested'; readonly executionId: ExecutionId; readonly deadlineAt: number }
 
-/** A checked request, as the statement takes it. */
-export interface Cancellation extends Target {
+/** A checked request. */
+export interface Cancellation extends Target, CancelTerms {
   readonly reason: string | null
-  readonly graceMs: number
-  readonly deadlineMs?: number | null
-  readonly isForced?: boolean
 }
 
 export function checkCancelRequest(caller: Caller, request: CancelRequest): Cancellation | HeldCancellation {
@@ -85,174 +79,50 @@ export function isByHolder(item: Cancellation | HeldCancellation): item is HeldC
   return 'leaseId' in item
 }
 
-const params = {
-  execution_ids: 'uuid[]',
-  partition_keys: 'int2[]',
-  namespaces: 'text?[]',
-  reasons: 'text?[]',
-  actors: 'text[]',
-  graces_ms: 'int8[]',
-  deadlines_ms: 'int8?[]',
-  forces: 'bool[]',
-} as const
-
-const row = {
-  ordinal: 'int8',
-  /** As it was found; null when another transaction holds it. */
-  public_state: oneOf<PublicState | null>(),
-  /** The end of the grace, when its holder is asked to stop. */
-  asked_until_ms: 'int8?',
-  /** What it owes others, when it has ended now. */
-  owes: 'int4',
-  /** It was running: its holder is to look at its leases. */
-  called_off_id: 'uuid?',
-  /** It waited, and is claimable now. */
-  ready_queue_id: 'int4?',
-} as const
-
-// Locks the executions in the order of their ids and passes over those that are held; an item that exists and was passed
-// over answers with a null state, one that does not exist answers nothing. `not in` is a hashed lookup, a join of the two
-// sets would compare each with each.
-//
-// An execution that was changed after the statement began is passed over too, by its `xmin`: its new lease or ready row
-// cannot be seen, and would be left behind. Alone, the lock comes in an earlier statement, and everything is seen.
-const cancelSet = statement({
-  name: 'execution.cancel',
-  params,
-  row,
-  text: `
-with input as materialized (
-  select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[], $8::bool[])
-    with ordinality as i (execution_id, partition_key, namespace, reason, actor, grace_ms, given_deadline_ms, is_forced, ordinal)
-),
-found as materialized (
-  select i.*, e.xmin as seen_xmin
-  from input i
-  join flowfabric.ff_exec_core e
-    on e.execution_id = any (array[i.execution_id])
-    and e.partition_key = i.partition_key
-    and (i.namespace is null or e.namespace = i.namespace)
-),
-target as materialized (
-  select e.*, f.ordinal, f.reason, f.actor, f.grace_ms, f.given_deadline_ms, f.is_forced
-  from found f
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[f.execution_id]) and e.xmin = f.seen_xmin
-  order by f.execution_id
-  for no key update of e skip locked
-),
-${clockAfter('target')},
-looked as materialized (
-  select t.*, c.now_ms,
-    case when t.is_forced or t.lifecycle_phase = 'terminal' then null
-      when ${isAskedByCancelSql('t')} then least(t.cancel_deadline_at_ms,
-        c.now_ms + coalesce(t.given_deadline_ms, nullif(t.grace_ms, 0), ${limits.cancelDeadlineMs}))
-      when t.lifecycle_phase = 'active' and t.grace_ms > 0
-      then least(t.cancel_deadline_at_ms, c.now_ms + t.grace_ms) end as asked_until_ms
-  from target t
-  cross join clock c
-),
-asking as materialized (
-  select k.*, null::flowfabric.ff_terminal_outcome as asked_outcome, k.reason as asked_reason, k.actor as asked_actor
-  from looked k
-  where k.asked_until_ms is not null and k.asked_until_ms is distinct from k.cancel_deadline_at_ms
-),${askToStop},
-ending as materialized (
-  select k.*, 'cancelled'::flowfabric.ff_terminal_outcome as ending_outcome,
-    coalesce(k.reason, k.cancellation_reason) as ending_reason, k.actor as ending_actor, k.now_ms as ended_at_ms,
-    ${endsWithoutMore}
-  from looked k
-  where k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null
-),
-${endExecutionsWhole}
-select k.ordinal, k.public_state, k.asked_until_ms,
-  case when k.lifecycle_phase <> 'terminal' and k.asked_until_ms is null then ${pendingDispatchSql('k.attached')} else 0 end as owes,
-  case when k.public_state = 'active' then k.execution_id end as called_off_id,
-  case when k.asked_until_ms is not null and k.cancel_requested_at_ms is null and k.lifecycle_phase <> 'active'
-    then k.queue_id end as ready_queue_id
-from looked k
-union all
-select i.ordinal, null, null, 0, null, null
-from input i
-join flowfabric.ff_exec_core e
-  on e.execution_id = any (array[i.execution_id])
-  and e.partition_key = i.partition_key
-  and (i.namespace is null or e.namespace = i.namespace)
-where i.ordinal not in (select ordinal from target)`,
-})
-
-/** In a transaction of another's, which has locked them by an earlier statement. */
-export function cancelCall(items: readonly Cancellation[]) {
-  return call(cancelSet, columnsOf(items))
+/** `item` is a cancel; `execution` was read under the lock. */
+export function cancelTransition(
+  execution: LockedExecution,
+  item: CancelTerms & { readonly reason: string | null; readonly actor: string },
+): { readonly cancelling: Cancelling; readonly transition?: Transition } {
+  const { reason, actor } = item
+  const cancelling = cancel(execution, item)
+  switch (cancelling.kind) {
+    case 'none':
+      return { cancelling }
+    case 'ends':
+      return {
+        cancelling,
+        transition: ends(execution, {
+          outcome: 'cancelled',
+          reason: reason ?? execution.stop?.reason ?? null,
+          actor,
+        }),
+      }
+    case 'asked': {
+      const request = { outcome: null, reason, actor, until: cancelling.until }
+      return cancelling.isNew ? { cancelling, transition: asks(execution, request) } : { cancelling }
+    }
+  }
 }
 
 export function cancelOperation(sql: Sql): SetOperation<Cancellation, CancelResult> {
-  return {
-    keyOf: (item) => item.uuid,
-    async send(items) {
-      const rows = await sql.query(cancelSet, columnsOf(items))
-      return { outcomes: decode(items, rows), effects: effectsOfCancel(rows) }
-    },
-    async sendAlone(item, _again, lockTimeoutMs) {
-      const [, rows] = await sql.pipeline(
-        [call(lockAlone, { execution_id: item.uuid }), call(cancelSet, columnsOf([item]))],
-        { lockTimeoutMs },
-      )
-      return { outcomes: decode([item], rows), effects: effectsOfCancel(rows) }
-    },
-  }
+  return decidedSet(sql, {
+    reads: () => [],
+    decide: (found) =>
+      found.map(({ item, execution }) => {
+        const { cancelling, transition } = cancelTransition(execution, item)
+        return { answer: answerOf(item.executionId, execution.publicState, cancelling), transition }
+      }),
+  })
 }
 
-function columnsOf(items: readonly Cancellation[]) {
-  return {
-    execution_ids: items.map((item) => item.uuid),
-    partition_keys: items.map((item) => item.partition),
-    namespaces: items.map((item) => item.namespace),
-    reasons: items.map((item) => item.reason),
-    actors: items.map((item) => item.actor),
-    graces_ms: items.map((item) => item.graceMs),
-    deadlines_ms: items.map((item) => item.deadlineMs ?? null),
-    forces: items.map((item) => item.isForced ?? false),
-  }
-}
-
-type FoundRow = RowOf<typeof row>
-
-export function effectsOfCancel(rows: readonly FoundRow[]): Effects {
-  return {
-    readyQueueIds: [...new Set(rows.flatMap((row) => row.ready_queue_id ?? []))],
-    pendingDispatch: rows.reduce((pending, row) => pending | row.owes, 0),
-    stoppedRunIds: rows.flatMap((row) => row.called_off_id ?? []),
-    wroteEvents: true,
-  }
-}
-
-function decode(items: readonly Cancellation[], rows: readonly FoundRow[]): Outcome<CancelResult>[] {
-  const found = new Map(rows.map((found) => [found.ordinal, found]))
-  return items.map((item, index) => answer(item.executionId, found.get(index + 1)))
-}
-
-function answer(executionId: ExecutionId, found: FoundRow | undefined): Outcome<CancelResult> {
-  const deadlineAt = found?.asked_until_ms ?? null
-  if (deadlineAt !== null) return { kind: 'cancel_requested', executionId, deadlineAt }
-  const state = found?.public_state
-  switch (state) {
-    case undefined:
-      return new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
-    case null:
-      return rowLocked
-    case 'cancelled':
-      return { kind: 'already_cancelled', executionId }
-    case 'completed':
-    case 'failed':
-    case 'expired':
-    case 'skipped':
-      return new EngineError(
-        'execution_not_cancellable',
-        `execution ${executionId} is ${state}; only a waiting, active or suspended execution can be cancelled`,
-        { executionId, publicState: state },
-      )
-    default:
-      return { kind: 'cancelled', executionId, from: state }
-  }
+function answerOf(executionId: ExecutionId, state: PublicState, cancelling: Cancelling): CancelResult | EngineError {
+  if (cancelling.kind === 'asked') return { kind: 'cancel_requested', executionId, deadlineAt: cancelling.until }
+  if (cancelling.kind === 'ends') return { kind: 'cancelled', executionId, from: state }
+  if (state === 'cancelled') return { kind: 'already_cancelled', executionId }
+  return new EngineError(
+    'execution_not_cancellable',
+    `execution ${executionId} is ${state}; only a waiting, active or suspended execution can be cancelled`,
+    { executionId, publicState: state },
+  )
 }

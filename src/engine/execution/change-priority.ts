@@ -28,7 +28,6 @@ export interface PriorityChanged {
 
 const row = {
   ordinal: 'int8',
-  is_locked: 'bool',
   queue_id: 'int4',
   public_state: oneOf<PublicState | null>(),
   priority: 'int2?',

@@ -31,7 +31,6 @@ const own = {
 } as const
 const row = {
   ordinal: 'int8',
-  is_locked: 'bool',
   queue_id: 'int4',
   public_state: oneOf<PublicState | null>(),
   generation: 'int4?',

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { optionalField } from '../../model/field.ts'
 import { limits } from '../../model/limits.ts'
 import { checkText } from '../../model/text.ts'
+import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Derived, SetValues } from '../kernel/set-request.ts'
 
@@ -15,25 +16,13 @@ import type { Derived, SetValues } from '../kernel/set-request.ts'
 export interface Repeatable {
   readonly requestId: string
   /** The caller chose it, and may have sent it before. */
-  readonly isGiven: boolean
+  readonly mayRepeat: boolean
 }
 
 export function checkRequestId(requestId: unknown): Repeatable {
-  if (requestId === undefined) return { requestId: randomUUID(), isGiven: false }
-  return { requestId: checkText('requestId', requestId, idRule), isGiven: true }
+  if (requestId === undefined) return { requestId: randomUUID(), mayRepeat: false }
+  return { requestId: checkText('requestId', requestId, idRule), mayRepeat: true }
 }
-
-export const requestParams = { request_ids: 'text[]', may_repeat: 'bool[]' } as const
-
-export function requestValues(items: readonly Repeatable[], again: boolean) {
-  return {
-    request_ids: items.map((item) => item.requestId),
-    may_repeat: items.map((item) => again || item.isGiven),
-  }
-}
-
-/** The columns of the CTE `input` that `requestParams` fill, which `target` has too. */
-export const requestInput = ['request_id', 'may_repeat'] as const
 
 const idRule = { minBytes: 1, maxBytes: limits.requestIdBytes, refuseControls: true }
 
@@ -79,22 +68,45 @@ remembered as (
 )`
 }
 
-/** For a transaction that is decided in this process, under the lock that all such calls take. */
-export const readRequest = statement({
+const readRequests = statement({
   name: 'request.read',
-  params: { execution_id: 'uuid', request_id: 'text' },
-  row: { answer: 'jsonb' },
+  params: { execution_ids: 'uuid[]', request_ids: 'text[]' },
+  row: { execution_id: 'uuid', answer: 'jsonb' },
   text: `
-select answer
-from flowfabric.ff_request
-where execution_id = $1 and request_id = $2`,
+select r.execution_id, r.answer
+from unnest($1::uuid[], $2::text[]) as i (execution_id, request_id)
+join flowfabric.ff_request r
+  on r.execution_id = any (array[i.execution_id]) and r.request_id = any (array[i.request_id])`,
 })
 
-export const rememberRequest = statement({
+type Remembered = Pick<Repeatable, 'requestId'> & {
+  /** The execution's. */
+  readonly uuid: string
+}
+
+/** The stored results, for a transaction that is decided in this process, after the lock. A first call reads nothing. */
+export function readRequestsCall(items: readonly (Remembered & Repeatable)[], again: boolean) {
+  const repeatable = items.filter((item) => again || item.mayRepeat)
+  return call(readRequests, {
+    execution_ids: repeatable.map((item) => item.uuid),
+    request_ids: repeatable.map((item) => item.requestId),
+  })
+}
+
+const storeRequests = statement({
   name: 'request.remember',
-  params: { execution_id: 'uuid', request_id: 'text', answer: 'jsonb' },
+  params: { execution_ids: 'uuid[]', request_ids: 'text[]', answers: 'jsonb[]' },
   row: {},
   text: `
 insert into flowfabric.ff_request (execution_id, request_id, answer, answered_at_ms)
-values ($1, $2, $3::jsonb, flowfabric.ff_now_ms())`,
+select i.execution_id, i.request_id, i.answer, flowfabric.ff_now_ms()
+from unnest($1::uuid[], $2::text[], $3::jsonb[]) as i (execution_id, request_id, answer)`,
 })
+
+export function rememberRequestsCall(items: readonly (Remembered & { readonly answer: unknown })[]) {
+  return call(storeRequests, {
+    execution_ids: items.map((item) => item.uuid),
+    request_ids: items.map((item) => item.requestId),
+    answers: items.map((item) => item.answer),
+  })
+}

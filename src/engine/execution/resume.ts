@@ -50,7 +50,6 @@ const resumeStatement = statement({
   params: resumeRequest.params,
   row: {
     ordinal: 'int8',
-    is_locked: 'bool',
     queue_id: 'int4',
     public_state: oneOf<PublicState | null>(),
     delay_until_ms: 'int8?',

@@ -20,7 +20,7 @@ import {
   type Replayable,
   type Replayed,
 } from '../execution/replay-request.ts'
-import { readRequest, rememberRequest } from '../execution/request-memory.ts'
+import { readRequestsCall, rememberRequestsCall } from '../execution/request-memory.ts'
 import { noEffects, type Written } from '../kernel/effects.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import { untilSent } from '../kernel/resend.ts'
@@ -150,8 +150,7 @@ export async function replayMember(sql: Sql, item: Replay): Promise<Written<Repl
 }
 
 async function replayOnce(sql: Sql, item: Replay): Promise<Written<Replayed>> {
-  const request = { execution_id: item.uuid, request_id: item.requestId }
-  const reads = [...readCalls(item.uuid), call(readRequest, request)] as const
+  const reads = [...readCalls(item.uuid), readRequestsCall([item], true)] as const
   let answer!: Replayed
   const decide = ([root, found, members, edges, [repeated]]: RowsOf<typeof reads>) => {
     if (repeated !== undefined) throw new RepeatedReplay(repeatedReplay(item.executionId, repeated.answer))
@@ -160,7 +159,7 @@ async function replayOnce(sql: Sql, item: Replay): Promise<Written<Replayed>> {
     answer = replayed
     return [
       call(write, valuesOf(item, root[0]!.flow_id, members, edges, reopening, isBlocked)),
-      call(rememberRequest, { ...request, answer: kept }),
+      rememberRequestsCall([{ uuid: item.uuid, requestId: item.requestId, answer: kept }]),
     ] as const
   }
   const [written] = await sql.decide(reads, decide, { lockTimeoutMs: patienceMs, ...wholeFlow })

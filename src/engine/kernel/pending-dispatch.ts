@@ -19,5 +19,10 @@ export function pendingDispatchSql(attachedBits: string): string {
   return `${attachedBits} & ${byEnding}`
 }
 
+/** The same in this process. */
+export function pendingDispatchOf(attachedBits: number): number {
+  return attachedBits & byEnding
+}
+
 /** The same over all rows of a CTE `ended`; zero when there is none. */
 export const pendingDispatchOfEnded = `coalesce((select bit_or(${pendingDispatchSql('attached')}) from ended), 0)`

@@ -1,54 +1,29 @@
-// One run of a duty, in sets. One bad row does not stop the others: a set that the database refuses for its data is halved
-// until the bad row is alone. That row is quarantined in `ff_set_aside` with a back-off; the query for due rows excludes it.
+// One run of a duty. It reads the ids of the due rows, and acts on them as one set. One bad row does not stop the others: a set that
+// the database refuses for its data is halved until the bad row is alone. That row is quarantined in `ff_set_aside` with a back-off,
+// and the query for due rows excludes it.
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId } from '../../model/id.ts'
 import { sqlState } from '../../sql/errors.ts'
 import { silent, type Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { statement, type RowOf, type Statement } from '../../sql/statement.ts'
+import { statement } from '../../sql/statement.ts'
+import type { ReadDue } from './due.ts'
+import type { Run, RunOptions } from './duty.ts'
+import { mergeEffects, noEffects, type Effects } from './effects.ts'
 import { asEngineError } from './failure.ts'
 import { untilSent } from './resend.ts'
-import { dutyParams, type dutyRow } from './candidate.ts'
-import type { Duty, Run, RunOptions } from './duty.ts'
-import { mergeEffects, noEffects, type Effects } from './effects.ts'
 import { scopeOf, type DutyScope } from './scope.ts'
 
-/** A duty on executions whose timer is due: `due` is the query that finds them, `act` the statement that it begins. */
-export function statementDuty(
-  duty: Pick<Duty, 'name' | 'intervalMs'> & {
-    readonly timer: string
-    readonly due: string
-    readonly act: Statement<typeof dutyParams, typeof dutyRow>
-  },
-): Duty {
-  const { name, intervalMs, timer, due, act } = duty
-  const steps = dutySteps(name, due, act)
-  return {
-    name,
-    watch: { column: timer, isPrompt: true },
-    intervalMs,
-    runOnce: (sql, options) => runDuty(sql, name, steps(sql), options),
-  }
-}
-
-export function dutySteps(
-  name: string,
-  due: string,
-  act: Statement<typeof dutyParams, typeof dutyRow>,
-): (sql: Sql) => DutySteps {
-  const look = statement({
-    name: `duty.${name}.due`,
-    params: dutyParams,
-    row: { execution_id: 'uuid' },
-    text: `select execution_id from (${due}) due`,
-  })
-  return (sql) => ({
-    act: async (scope, only) => {
-      const [row] = await sql.query(act, { ...scope, only })
-      return dutySetOfRow(row!)
-    },
-    look: (scope) => sql.query(look, { ...scope, only: [] }),
-  })
+/** The parts of a duty that acts on sets of rows. */
+export interface DutyParts {
+  readonly name: string
+  readonly due: ReadDue
+  /** Locks these rows, without waiting, and processes those that are still due. */
+  readonly act: (sql: Sql, ids: readonly string[], scope: DutyScope) => Promise<DutySet>
+  /** The most rows of a set. */
+  readonly largestBatch?: number
+  /** For a duty on other rows than executions. Null when the row no longer exists. */
+  readonly quarantine?: (sql: Sql, id: string, error: string) => Promise<Quarantined | null>
 }
 
 /** The result of one set of a duty. */
@@ -61,21 +36,6 @@ export interface DutySet {
 
 export const emptyDutySet: DutySet = { seen: 0, processed: 0, effects: noEffects }
 
-/** The same from the row with which the statement of a duty ends. */
-export function dutySetOfRow(row: RowOf<typeof dutyRow>): DutySet {
-  const { seen, processed, ready_queue_ids: readyQueueIds, owes: pendingDispatch, called_off_ids: stoppedRunIds } = row
-  if (seen === 0) return emptyDutySet
-  return { seen, processed, effects: { readyQueueIds, pendingDispatch, stoppedRunIds, wroteEvents: processed > 0 } }
-}
-
-export interface DutySteps {
-  /** Acts on these rows only; on all due rows if the list is empty. */
-  act(scope: DutyScope, only: readonly string[]): Promise<DutySet>
-  look(scope: DutyScope): Promise<readonly { readonly execution_id: string }[]>
-  /** For a duty on other rows than executions. Null when the row no longer exists. */
-  quarantine?(id: string, error: string): Promise<Quarantined | null>
-}
-
 export interface Quarantined {
   /** As the log names it. */
   readonly subject: string
@@ -83,11 +43,13 @@ export interface Quarantined {
   readonly failureCount: number
 }
 
-/** A row that this process cannot make sense of, though the database can. */
+/** A row that this process cannot process, although the database accepts it. */
 export class RowFault extends Error {}
 
-export async function runDuty(sql: Sql, duty: string, steps: DutySteps, options: RunOptions = {}): Promise<Run> {
-  const run = new DutyRun(sql, duty, steps, scopeOf(options), options.logger ?? silent)
+export async function runDuty(sql: Sql, parts: DutyParts, options: RunOptions = {}): Promise<Run> {
+  const scope = scopeOf(options)
+  const batch = Math.min(scope.batch, parts.largestBatch ?? Infinity)
+  const run = new DutyRun(sql, parts, { ...scope, batch }, options.logger ?? silent)
   try {
     await run.go()
   } catch (error) {
@@ -96,11 +58,10 @@ export async function runDuty(sql: Sql, duty: string, steps: DutySteps, options:
   return run.report()
 }
 
-/** One run under way: what it has done so far. */
+/** One run, and what it has done so far. */
 class DutyRun {
   readonly #sql: Sql
-  readonly #duty: string
-  readonly #steps: DutySteps
+  readonly #parts: DutyParts
   readonly #scope: DutyScope
   readonly #logger: Logger
   #seen = 0
@@ -108,28 +69,15 @@ class DutyRun {
   #errors = 0
   #effects = noEffects
 
-  constructor(sql: Sql, duty: string, steps: DutySteps, scope: DutyScope, logger: Logger) {
+  constructor(sql: Sql, parts: DutyParts, scope: DutyScope, logger: Logger) {
     this.#sql = sql
-    this.#duty = duty
-    this.#steps = steps
+    this.#parts = parts
     this.#scope = scope
     this.#logger = logger
   }
 
   async go(): Promise<void> {
-    if ((await this.#fault([])) === null) return
-    const found = await this.#steps.look(this.#scope)
-    await this.#halve(found.map((row) => row.execution_id))
-  }
-
-  async #halve(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return
-    const fault = await this.#fault(ids)
-    if (fault === null) return
-    if (ids.length === 1) return this.#quarantine(ids[0]!, fault)
-    const middle = Math.ceil(ids.length / 2)
-    await this.#halve(ids.slice(0, middle))
-    await this.#halve(ids.slice(middle))
+    await this.#processHalving(await this.#send(() => this.#parts.due(this.#sql, this.#scope)))
   }
 
   // When other processes have locked all due rows, the next run would find the same ones.
@@ -138,9 +86,20 @@ class DutyRun {
     return { processed: this.#processed, errors: this.#errors, isFull, effects: this.#effects }
   }
 
-  async #fault(only: readonly string[]): Promise<Error | null> {
+  async #processHalving(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    const fault = await this.#process(ids)
+    if (fault === null) return
+    if (ids.length === 1) return this.#quarantine(ids[0]!, fault)
+    const middle = Math.ceil(ids.length / 2)
+    await this.#processHalving(ids.slice(0, middle))
+    await this.#processHalving(ids.slice(middle))
+  }
+
+  /** The fault, when the set was refused for its data. */
+  async #process(ids: readonly string[]): Promise<Error | null> {
     try {
-      const set = await untilSent(this.#sql, { again: false }, () => this.#steps.act(this.#scope, only))
+      const set = await this.#send(() => this.#parts.act(this.#sql, ids, this.#scope))
       this.#seen += set.seen
       this.#processed += set.processed
       this.#effects = mergeEffects(this.#effects, set.effects)
@@ -151,21 +110,25 @@ class DutyRun {
     }
   }
 
+  #send<T>(send: () => Promise<T>): Promise<T> {
+    return untilSent(this.#sql, { again: false }, send)
+  }
+
   async #quarantine(id: string, fault: Error): Promise<void> {
     this.#seen++
     this.#errors++
     const error = fault.message.slice(0, 1000)
-    const quarantined = await (this.#steps.quarantine?.(id, error) ?? this.#quarantineExecution(id, error))
+    const quarantined = await (this.#parts.quarantine?.(this.#sql, id, error) ?? this.#quarantineExecution(id, error))
     if (quarantined === null) return
     const { subject, retryInMs, failureCount } = quarantined
     this.#logger.error(
-      `duty ${this.#duty} cannot process ${subject}: ${fault.message}. ` +
+      `duty ${this.#parts.name} cannot process ${subject}: ${fault.message}. ` +
         `The row is quarantined and retried in ${retryInMs} ms (failure ${failureCount})`,
     )
   }
 
   async #quarantineExecution(id: string, error: string): Promise<Quarantined | null> {
-    const [row] = await this.#sql.query(quarantine, { duty: this.#duty, subject_id: id, error })
+    const [row] = await this.#sql.query(quarantine, { duty: this.#parts.name, subject_id: id, error })
     if (row === undefined) return null
     const execution = `execution ${formatExecutionId(row.partition_key, id)}, attempt ${row.attempt_index}`
     const subject = row.timeout === null ? execution : `${execution}, timeout behaviour ${row.timeout}`

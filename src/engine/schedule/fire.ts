@@ -2,14 +2,14 @@
 // clock; a second round trip writes the executions, the new state of the schedule, and the skipped times. So ten
 // processes that read the same schedule fire it once, and after a crash it is still due.
 import { attached } from '../../model/attached.ts'
-import { formatExecutionId } from '../../model/id.ts'
 import { jitterOf } from '../../model/schedule.ts'
 import { mintUuid } from '../../model/uuid.ts'
 import { call } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
-import { cancelCall, effectsOfCancel, type Cancellation } from '../execution/cancel.ts'
+import { cancelTransition } from '../execution/cancel.ts'
 import { mergeEffects, type Effects } from '../kernel/effects.ts'
 import { writeFreshWith } from '../transition/new-rows.ts'
+import { transitionCalls, transitionEffects, type Transition } from '../transition/transitions.ts'
 import type { LockedSchedule } from './locked.ts'
 import { creatorOf } from './put-request.ts'
 
@@ -148,7 +148,6 @@ const noRequest = new Uint8Array(32)
 export function firingWrites(decisions: readonly FiringDecision[], actor: string) {
   const firings = decisions.flatMap(({ schedule, firings }) => firings.map((firing) => ({ schedule, firing })))
   return [
-    cancelCall(cancellationsOf(decisions, actor)),
     call(insertFirings, {
       schedule_ids: firings.map(({ schedule }) => schedule.uuid),
       execution_ids: firings.map(({ firing }) => firing.uuid),
@@ -171,24 +170,26 @@ export function firingWrites(decisions: readonly FiringDecision[], actor: string
       queued: decisions.map((decision) => decision.queued),
       actor,
     }),
+    ...transitionCalls(cancelsOf(decisions, actor)),
   ] as const
 }
 
-function cancellationsOf(decisions: readonly FiringDecision[], actor: string): Cancellation[] {
+/** The previous executions that a firing cancels. */
+function cancelsOf(decisions: readonly FiringDecision[], actor: string): Transition[] {
   return decisions.flatMap(({ schedule, cancelsPrevious }) => {
-    const { lastExecutionUuid: uuid, partition, scheduleId } = schedule
-    if (!cancelsPrevious || uuid === null) return []
-    const executionId = formatExecutionId(partition, uuid)
+    const { previous, scheduleId } = schedule
+    if (!cancelsPrevious || previous === null) return []
     const reason = `replaced by the next firing of schedule '${scheduleId}'`
-    return [{ executionId, partition, uuid, namespace: null, actor, reason, graceMs: 0 }]
+    return cancelTransition(previous, { graceMs: 0, deadlineMs: null, isForced: false, reason, actor }).transition ?? []
   })
 }
 
-/** The effects of a firing: it cancels earlier executions and creates new ones. */
+/** `created` is the answer to the first of `firingWrites`. */
 export function effectsOfFiring(
-  cancelled: Parameters<typeof effectsOfCancel>[0],
+  decisions: readonly FiringDecision[],
   created: readonly RowOf<typeof insertFirings.row>[],
+  actor: string,
 ): Effects {
   const readyQueueIds = [...new Set(created.flatMap((row) => (row.is_delayed ? [] : [row.queue_id])))]
-  return mergeEffects(effectsOfCancel(cancelled), { readyQueueIds, wroteEvents: true })
+  return mergeEffects(transitionEffects(cancelsOf(decisions, actor)), { readyQueueIds, wroteEvents: true })
 }

@@ -1,12 +1,14 @@
 // Locks and reads the schedules for a firing: in the order of their ids, then those of their last executions that a
 // firing would cancel. Both skip locked rows; a locked schedule stays due.
+import type { LockedExecution } from '../../model/locked-execution.ts'
 import type { CatchUp, DueSchedule, Overlap } from '../../model/schedule.ts'
 import { call, type RowsOf } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
+import { decodeLocked, lockedColumns, lockedRow } from '../transition/read-locked.ts'
 import { timingOf } from './schedule.ts'
 
-const lockedRow = {
+const scheduleRow = {
   now_ms: 'int8',
   schedule_id: 'uuid',
   partition_key: 'int2',
@@ -31,7 +33,7 @@ const lockedRow = {
 const lockSchedules = statement({
   name: 'schedule.fire.lock',
   params: { schedule_ids: 'uuid[]' },
-  row: lockedRow,
+  row: scheduleRow,
   text: `
 with target as materialized (
   select s.*
@@ -65,12 +67,14 @@ for no key update of e skip locked`,
 const readPrevious = statement({
   name: 'schedule.fire.previous',
   params: { schedule_ids: 'uuid[]' },
-  row: { schedule_id: 'uuid' },
+  row: { schedule_id: 'uuid', ...lockedRow },
   text: `
-select s.schedule_id
+select s.schedule_id, ${lockedColumns}
 from unnest($1::uuid[]) as i (schedule_id)
 join flowfabric.ff_schedule s on s.schedule_id = any (array[i.schedule_id])
 join flowfabric.ff_exec_core e on e.execution_id = any (array[s.last_execution_id])
+left join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
+cross join (select flowfabric.ff_now_ms() as now_ms offset 0) k
 where e.lifecycle_phase <> 'terminal'`,
 })
 
@@ -89,6 +93,8 @@ export interface LockedSchedule extends DueSchedule {
   readonly isPaused: boolean
   readonly jitterMs: number
   readonly lastExecutionUuid: string | null
+  /** Its last execution, locked; null when that has ended, or a firing would not cancel it. */
+  readonly previous: LockedExecution | null
   /** Its last execution has not ended, and another transaction has locked it. */
   readonly isPreviousHeld: boolean
 }
@@ -97,13 +103,13 @@ export function lockedSchedules([locked, lockedPrevious, running]: RowsOf<
   ReturnType<typeof firingReads>
 >): LockedSchedule[] {
   const ours = new Set(lockedPrevious.map((row) => row.schedule_id))
-  const stillRun = new Set(running.map((row) => row.schedule_id))
-  return locked.map((row) => decodeLocked(row, stillRun.has(row.schedule_id), ours.has(row.schedule_id)))
+  const runningOf = new Map(running.map((row) => [row.schedule_id, decodeLocked(row)]))
+  return locked.map((row) => decode(row, runningOf.get(row.schedule_id) ?? null, ours.has(row.schedule_id)))
 }
 
-function decodeLocked(
-  row: RowOf<typeof lockedRow>,
-  isPreviousRunning: boolean,
+function decode(
+  row: RowOf<typeof scheduleRow>,
+  running: LockedExecution | null,
   isPreviousOurs: boolean,
 ): LockedSchedule {
   return {
@@ -123,7 +129,8 @@ function decodeLocked(
     isPaused: row.paused_at_ms !== null,
     jitterMs: row.jitter_ms,
     lastExecutionUuid: row.last_execution_id,
-    isPreviousRunning,
-    isPreviousHeld: row.overlap === 'cancelPrevious' && isPreviousRunning && !isPreviousOurs,
+    previous: isPreviousOurs ? running : null,
+    isPreviousRunning: running !== null,
+    isPreviousHeld: row.overlap === 'cancelPrevious' && running !== null && !isPreviousOurs,
   }
 }

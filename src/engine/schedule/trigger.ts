@@ -55,8 +55,9 @@ export async function triggerSchedule(
   await resolveSchedules(sql, [found.schedule_id])
   const executionUuid = mintUuid()
   let answer: TriggerResult | undefined
+  let decided: readonly FiringDecision[] = []
   // When the reply is lost it is not sent again: it could fire a second time.
-  const [cancelled, created] = await untilSent(sql, { again: false, onlyOnce: true }, () =>
+  const [created] = await untilSent(sql, { again: false, onlyOnce: true }, () =>
     sql.decide(
       [call(lockOne, { schedule_id: found.schedule_id }), ...firingReads([found.schedule_id])],
       ([, ...looked]) => {
@@ -80,12 +81,13 @@ export async function triggerSchedule(
           lastPlannedAt: schedule.lastPlannedAt,
         }
         answer = answerOf(decision, time, executionUuid)
-        return firingWrites([decision], caller.actor)
+        decided = [decision]
+        return firingWrites(decided, caller.actor)
       },
       { lockTimeoutMs: patienceMs },
     ),
   )
-  return { answer: answer!, effects: effectsOfFiring(cancelled, created) }
+  return { answer: answer!, effects: effectsOfFiring(decided, created, caller.actor) }
 }
 
 function answerOf({ schedule, firings, skipped }: FiringDecision, time: number, executionUuid: string): TriggerResult {

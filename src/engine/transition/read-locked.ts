@@ -16,7 +16,8 @@ import { call } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { hasRecordedSql } from './expiry-count.ts'
 
-const lockedRow = {
+/** The columns of `lockedColumns`. */
+export const lockedRow = {
   execution_id: 'uuid',
   partition_key: 'int2',
   namespace: 'text',
@@ -48,16 +49,19 @@ const lockedRow = {
   now_ms: 'int8',
 } as const
 
+/** Of `ff_exec_core e`, its `ff_lease l`, and `k` with the time. */
+export const lockedColumns = `e.execution_id, e.partition_key, e.namespace, e.lifecycle_phase, e.eligibility_state, e.attempt_state,
+  e.interruption, e.public_state, e.attached, e.queue_id, e.generation, e.attempt_index, e.retry_count, e.consecutive_expiry_count,
+  e.lease_id, e.lease_epoch, l.expires_at_ms, l.is_started, l.worker_instance_id, e.started_at_ms, e.delay_until_ms,
+  e.deadline_at_ms, e.attempt_deadline_at_ms, e.cancel_requested_at_ms, e.cancel_deadline_at_ms, e.cancellation_reason,
+  e.cancelled_by, e.stop_outcome, k.now_ms`
+
 const readLocked = statement({
   name: 'execution.read-locked',
   params: { execution_ids: 'uuid[]' },
   row: lockedRow,
   text: `
-select e.execution_id, e.partition_key, e.namespace, e.lifecycle_phase, e.eligibility_state, e.attempt_state, e.interruption,
-  e.public_state, e.attached, e.queue_id, e.generation, e.attempt_index, e.retry_count, e.consecutive_expiry_count, e.lease_id,
-  e.lease_epoch, l.expires_at_ms, l.is_started, l.worker_instance_id, e.started_at_ms, e.delay_until_ms, e.deadline_at_ms,
-  e.attempt_deadline_at_ms, e.cancel_requested_at_ms, e.cancel_deadline_at_ms, e.cancellation_reason, e.cancelled_by,
-  e.stop_outcome, k.now_ms
+select ${lockedColumns}
 from unnest($1::uuid[]) as i (execution_id)
 join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
 left join flowfabric.ff_lease l on l.execution_id = any (array[e.execution_id])
@@ -75,10 +79,10 @@ export function lockedExecutions(
   rows: readonly RowOf<typeof lockedRow>[],
 ): ReadonlyMap<string, LockedExecution> {
   const ids = new Set(locked.map((row) => row.execution_id))
-  return new Map(rows.flatMap((row) => (ids.has(row.execution_id) ? [[row.execution_id, decode(row)]] : [])))
+  return new Map(rows.flatMap((row) => (ids.has(row.execution_id) ? [[row.execution_id, decodeLocked(row)]] : [])))
 }
 
-function decode(row: RowOf<typeof lockedRow>): LockedExecution {
+export function decodeLocked(row: RowOf<typeof lockedRow>): LockedExecution {
   return {
     uuid: row.execution_id,
     partition: row.partition_key,

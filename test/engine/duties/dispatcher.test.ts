@@ -37,7 +37,8 @@ test('owed work continues while a row is locked for long', async () => {
       if (turns > 20) return answer
       // Others end meanwhile, so it does not pause; at last one that owes work to its flow.
       dispatcher.start(turns < 20 ? pendingDispatch.cancels : pendingDispatch.flow)
-      return [{ seen: 1, processed: 0, ready_queue_ids: [], owes: 0 }] as never
+      // One row that is due and cannot be locked.
+      return [{ id: '0190a000-0000-7000-8000-000000000001' }] as never
     }),
   )
   dispatcher.start(pendingDispatch.cancels)

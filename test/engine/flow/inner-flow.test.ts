@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { endBacklogged, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
+import { endBacklogged } from '../../../src/engine/dispatch/cancel-backlog.ts'
+import { resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
 import { parseExecutionId, parseFlowId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { rows } from '../../support/raw.ts'
