@@ -60,7 +60,7 @@ export const idPrefix = checkedBy<string, ReturnType<typeof parseIdPrefix>>(pars
   max: 36,
 }).describe('How the uuid begins, as in `0190b6d2-4f`.')
 
-interface Tag {
+export interface Tag {
   readonly key: string
   readonly value: string
 }

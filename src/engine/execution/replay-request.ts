@@ -10,7 +10,7 @@ import type { ItemOf } from '../kernel/set-request.ts'
 import { operatorRequest } from '../transition/operator-request.ts'
 import { mayRepeat, requestId } from './request-memory.ts'
 
-interface FromStep {
+export interface FromStep {
   readonly name: string
   readonly index: number
 }

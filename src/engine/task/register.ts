@@ -18,7 +18,7 @@ export interface RegisteredTask extends TaskPolicyInput {
   readonly version?: string
 }
 
-interface NewTask extends TaskPolicy {
+export interface NewTask extends TaskPolicy {
   readonly kind: string
   /** Empty: none. */
   readonly version: string
