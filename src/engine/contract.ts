@@ -107,42 +107,42 @@ export interface Engine {
   readonly workers: Workers
   readonly schedules: Schedules
   readonly apiKeys: ApiKeys
-  /** The same engine, bound to a namespace (or `'*'`) and to who acts. */
+  /** The same engine, bound to a namespace (or `'*'`) and to an actor. */
   as(caller: CallerOptions): Engine
-  /** The clock that decides, in milliseconds since 1970. */
+  /** The time of the database, whose clock decides, in milliseconds since 1970. */
   serverTime(): Promise<number>
 }
 
 export interface Executions {
   /** Accepts one unit of work. Concurrent calls share a round trip. */
   create(request: CreateRequest): Promise<CreateResult>
-  /** Accepts many. Answers in order; a bad one is refused in its place and holds up none of the others. */
+  /** Accepts many. Returns the results in order; a bad request is refused in its place and does not affect the others. */
   createMany(requests: readonly CreateRequest[]): Promise<(CreateResult | Refused)[]>
   /**
    * Takes up to `max` executions for a worker instance, each under a lease; may wait for work. Each claim names the lease
    * that every later write of its holder must name.
    */
   claim(request: ClaimRequest): Promise<ClaimResult>
-  /** Reserves one execution for one worker instance, for a moment; it moves nothing. */
+  /** Reserves one execution for one worker instance, for a short time; the execution does not change. */
   grant(request: GrantRequest): Promise<Granted>
   /** Claims one execution by the grant for it. */
   claimById(request: ClaimByIdRequest): Promise<Claim>
-  /** Renews the leases of a worker instance; returns for each whether it is kept, lost, or asked to stop. */
+  /** Renews the leases of a worker instance. Returns for each whether it is kept or lost, and whether a stop is requested. */
   renew(request: RenewRequest): Promise<RenewResult>
-  /** The work is done. A repeat by the same holder answers as the first did. */
+  /** Completes the execution. A repeat by the same holder returns the first result. */
   complete(request: CompleteRequest): Promise<Completed>
   completeMany(requests: readonly CompleteRequest[]): Promise<(Completed | Refused)[]>
   /** The attempt failed; the policy decides whether another follows. */
   fail(request: FailRequest): Promise<FailResult>
   failMany(requests: readonly FailRequest[]): Promise<(FailResult | Refused)[]>
-  /** Gives it back until a time, without burning an attempt. */
+  /** Returns it to its queue until a time, without using an attempt. */
   delay(request: DelayRequest): Promise<DelayResult>
   delayMany(requests: readonly DelayRequest[]): Promise<(DelayResult | Refused)[]>
-  /** Gives it back at once, without burning an attempt. */
+  /** Returns it to its queue at once, without using an attempt. */
   release(request: ReleaseRequest): Promise<ReleaseResult>
   releaseMany(requests: readonly ReleaseRequest[]): Promise<(ReleaseResult | Refused)[]>
   /**
-   * Parks it, without a lease, until the condition is satisfied; if it is satisfied already, the execution returns to
+   * Suspends it, without a lease, until the condition is satisfied; if it is satisfied already, the execution returns to
    * its queue at once. With the idempotency key of a `trySuspend` that was satisfied, it returns the same result, and the
    * holder keeps its lease.
    */
@@ -150,15 +150,15 @@ export interface Executions {
   suspendMany(requests: readonly SuspendRequest[]): Promise<(SuspendResult | Refused)[]>
   /** The same, but if the condition is satisfied already, the holder continues under its lease. */
   trySuspend(request: SuspendRequest): Promise<TrySuspendResult>
-  /** An operator takes it out of its suspension, whatever its condition says. */
+  /** An operator ends its suspension, even if the condition is not satisfied. */
   resume(request: ResumeRequest): Promise<Resumed>
   resumeMany(requests: readonly ResumeRequest[]): Promise<(Resumed | Refused)[]>
   /** Reports the progress of the holder; omitted fields stay as they were. */
   progress(request: ProgressRequest): Promise<ProgressRecorded>
-  /** Runs what has ended once more, as a new generation. */
+  /** Runs an ended execution once more, as a new generation. */
   replay(request: ReplayRequest): Promise<Replayed>
   replayMany(requests: readonly ReplayRequest[]): Promise<(Replayed | Refused)[]>
-  /** The holder begins again with another input, as a new generation: for code that would never end. */
+  /** The holder starts over with another input, as a new generation: for code that would never end. */
   restart(request: RestartRequest): Promise<RestartResult>
   /** Adds a warning to the execution's history; it changes nothing else. */
   warn(request: WarnRequest): Promise<Warned>
@@ -166,11 +166,11 @@ export interface Executions {
   cancel(request: CancelRequest): Promise<CancelResult>
   cancelMany(requests: readonly CancelRequest[]): Promise<(CancelResult | Refused)[]>
   describe(executionId: string): Promise<Execution | null>
-  /** Why it is not running, in a sentence, with the facts that it is made of; or how it ended. */
+  /** Why it is not running, as a sentence with its facts; or how it ended. */
   explain(executionId: string): Promise<Explanation | null>
-  /** What it ended in; may wait for that. */
+  /** Its ending; may wait for it. */
   result(executionId: string, request?: ResultRequest): Promise<ExecutionResult | null>
-  /** What it was given. */
+  /** Its input. */
   input(executionId: string): Promise<ExecutionInput | null>
   list(request?: ListRequest): Promise<ExecutionPage>
   countByState(request?: CountRequest): Promise<StateCounts>
@@ -181,19 +181,19 @@ export interface Executions {
 }
 
 export interface Flows {
-  /** A flow to grow: empty, and open until it is closed. */
+  /** A flow that can grow: empty, and open until it is closed. */
   create(request: FlowRequest): Promise<FlowCreated>
-  /** A new execution, after others if it is to wait for them; or one that exists and has no flow. */
+  /** Adds a new execution, with its dependencies if it has any; or an existing one without a flow. */
   addMember(request: AddMemberRequest): Promise<MemberAdded>
-  /** An edge between two members. The downstream is blocked with it, and must not have started. */
+  /** Adds an edge between two members. It blocks the downstream, which must not have started. */
   connect(request: ConnectRequest): Promise<Connected>
-  /** No more edges will lead to this member. */
+  /** Closes a member's dependencies: no more edges will lead to it. */
   seal(request: SealRequest): Promise<Sealed>
-  /** No more members and edges: it ends with its last member, or now. */
+  /** Closes the flow to members and edges: it ends with its last member, or now. */
   close(request: CloseRequest): Promise<FlowClosed>
-  /** Members, edges and what each waits for, in one call: all of it, or nothing. The same request again answers the same. */
+  /** Members, edges and dependency policies in one call: all or nothing. A repeat returns the same result. */
   submitGraph(request: GraphRequest): Promise<SubmittedGraph>
-  /** One flow, with how many of its members are in each state and what they wait for. */
+  /** One flow, with the number of its members in each state, and their dependencies. */
   describe(flowId: string): Promise<FlowDetail | null>
   /** Newest first; within a partition in the order of ids. */
   list(request?: ListFlowsRequest): Promise<FlowPage>
@@ -202,13 +202,13 @@ export interface Flows {
   /** All edges, those that lead from a member, or those that lead to it. */
   edges(flowId: string, request?: ListEdgesRequest): Promise<EdgePage>
   describeEdge(flowId: string, edgeId: string): Promise<Edge | null>
-  /** How those before a member ended, and with which results, by name. */
+  /** The outcomes and results of a member's upstreams, by name. */
   upstreamResults(executionId: string, request?: UpstreamResultsRequest): Promise<UpstreamResultPage>
   /** Whether an execution could be claimed now, and what prevents it. */
   eligibility(executionId: string): Promise<Eligibility>
   /** Resolves with the flow when it has ended, with any outcome; throws `wait_timed_out` when that takes too long. */
   wait(flowId: string, request?: WaitForFlowRequest): Promise<FlowDetail>
-  /** What happened to the flow itself, oldest first. */
+  /** The events of the flow itself, oldest first. */
   timeline(flowId: string, request?: TimelineRequest): Promise<TimelinePage>
   setTag(flowId: string, key: string, value: string): Promise<void>
   getTag(flowId: string, key: string): Promise<string | null>
@@ -217,44 +217,44 @@ export interface Flows {
 }
 
 export interface Leases {
-  /** Takes a lease away; the execution goes back to its queue. */
+  /** Revokes a lease; the execution returns to its queue. */
   revoke(request: RevokeRequest): Promise<RevokeResult>
-  /** Whether a holder's leases still hold, and whether it is asked to stop; nothing is renewed. */
+  /** Whether a holder's leases are still valid, and whether a stop is requested; renews nothing. */
   check(request: CheckLeasesRequest): Promise<readonly LeaseAnswer[]>
-  /** Leases that have expired and wait for the duty. */
+  /** Leases that have expired and that the duty has not reclaimed yet. */
   listExpired(request?: ListExpiredLeasesRequest): Promise<ExpiredLeasePage>
 }
 
 export interface Attempts {
-  /** The attempts of one execution, the first one first, each with the error that ended it. */
+  /** The attempts of one execution, oldest first, each with the error that ended it. */
   list(executionId: string, request?: ListAttemptsRequest): Promise<AttemptPage>
 }
 
 export interface Steps {
-  /** The holder writes down what its code has done. Concurrent calls share a round trip. */
+  /** The holder records the results of its code. Concurrent calls share a round trip. */
   record(request: RecordStepRequest): Promise<StepRecorded>
   recordMany(requests: readonly RecordStepRequest[]): Promise<(StepRecorded | Refused)[]>
-  /** What the current generation has recorded, in that order. */
+  /** The records of the current generation, in their order. */
   list(executionId: string, request?: ListStepsRequest): Promise<StepPage>
 }
 
 export interface Suspensions {
-  /** Executions that are suspended, the longest first. */
+  /** Suspended executions; the one that has been suspended longest comes first. */
   list(request?: ListSuspensionsRequest): Promise<SuspensionPage>
-  /** The suspension that an execution is in, or its last one and how that ended; null when it had none. */
+  /** The current suspension of an execution, or its last one with its ending; null when it had none. */
   describe(executionId: string): Promise<SuspensionDetail | null>
 }
 
 export interface Waitpoints {
   /** Creates a waitpoint before the suspension, so that its token can be handed out while the code still runs. */
   create(request: CreateWaitpointRequest): Promise<WaitpointCreated>
-  /** Those of an execution that are not closed. Never their tokens. */
+  /** The open waitpoints of an execution, without their tokens. */
   list(executionId: string, request?: ListWaitpointsRequest): Promise<WaitpointPage>
   /** The token of a waitpoint, for a caller with the right; writes an event. Null when it does not exist. */
   readToken(waitpointId: string): Promise<WaitpointToken | null>
-  /** A link that asks for one action, once and until it expires. */
+  /** A link for one action. It works once, until it expires. */
   link(request: LinkRequest): Promise<ApprovalUrl>
-  /** What a link asks; it answers nothing. */
+  /** The request behind a link; the call does not use the link. */
   describeLink(request: DescribeLinkRequest): Promise<LinkDetail>
 }
 
@@ -269,16 +269,16 @@ export interface Signals {
   approve(request: ApproveRequest): Promise<SignalResult>
   /** Uses an approval link. */
   redeem(request: RedeemRequest): Promise<SignalResult>
-  /** All that was sent to an execution, in the order in which it was accepted. */
+  /** All signals of an execution, in the order in which they were accepted. */
   list(executionId: string, request?: ListSignalsRequest): Promise<SignalPage>
 }
 
 export interface SigningKeys {
-  /** A new key signs from now on; the one before verifies until its grace is over. */
+  /** Creates a new key, which signs from now on; the previous one verifies until its grace period is over. */
   rotate(request?: RotateRequest): Promise<RotateResult>
-  /** The first key, where there is none. */
+  /** Creates the first key, if none exists. */
   seed(request: SeedRequest): Promise<SeedResult>
-  /** Those that verify; never their secrets. */
+  /** The keys that verify, without their secrets. */
   list(request?: ListSigningKeysRequest): Promise<readonly ListedSigningKey[]>
 }
 
@@ -288,38 +288,38 @@ export interface Events {
    * abort the signal to end it.
    */
   subscribe(request?: SubscribeRequest): Promise<Subscription>
-  /** What happened to one execution, oldest first. */
+  /** The events of one execution, oldest first. */
   timeline(executionId: string, request?: TimelineRequest): Promise<TimelinePage>
 }
 
 export interface Lanes {
   list(request?: ListLanesRequest): Promise<LanePage>
-  /** What they hold, and how fast they go; bounded, for metrics. */
+  /** The number of executions and the throughput of each lane; bounded, for metrics. */
   measure(request?: MeasureLanesRequest): Promise<LaneMeasures>
 }
 
 export interface Workers {
   /** Registers a worker instance and the tasks that it serves. A repeat replaces them. */
   register(request: RegisterRequest): Promise<Registered>
-  /** It is still there. Leaves no event. */
+  /** Reports that the instance is alive. Writes no event. */
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult>
   /** Marks an instance as dead before its registration expires. Its leases are not touched. */
   markDead(request: MarkDeadRequest): Promise<MarkDeadResult>
-  /** Those that are alive. */
+  /** The instances that are alive. */
   list(request?: ListWorkersRequest): Promise<WorkerPage>
 }
 
 export interface Schedules {
-  /** Makes it be as is asked for; the same again changes nothing. */
+  /** Creates or changes the schedule as requested; a repeat changes nothing. */
   put(request: PutScheduleRequest): Promise<SchedulePut>
-  /** It fires at none of its times until it is resumed. */
+  /** Stops the schedule from firing until it is resumed. */
   pause(request: NamedSchedule): Promise<SchedulePaused>
   resume(request: NamedSchedule): Promise<ScheduleResumed>
   /** Fires it now, paused or not. */
   trigger(request: NamedSchedule): Promise<TriggerResult>
   describe(request: NamedSchedule): Promise<ScheduleDetail | null>
   list(request?: ListSchedulesRequest): Promise<SchedulePage>
-  /** It fires no more; its executions stay. */
+  /** Deletes the schedule; its executions stay. */
   delete(request: NamedSchedule): Promise<ScheduleDeleted>
 }
 
@@ -327,8 +327,8 @@ export interface ApiKeys {
   /** Creates an API key for a server; the key is returned only here. */
   create(request: CreateApiKeyRequest): Promise<ApiKeyCreated>
   list(request?: ListApiKeysRequest): Promise<ApiKeyPage>
-  /** It opens nothing any more. */
+  /** Revokes the key: it admits no call from now on. */
   revoke(request: RevokeApiKeyRequest): Promise<ApiKeyRevoked>
-  /** What a key allows; null when it is none, or no longer. */
+  /** The rights of a key; null if it is unknown, expired or revoked. */
   authenticate(request: AuthenticateRequest): Promise<ApiKey | null>
 }

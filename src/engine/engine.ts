@@ -1,4 +1,4 @@
-// The engine on one database: what all its callers share, the operations, and what binds them to a caller.
+// The engine on one database: the parts that all its callers share, the operations, and how they are bound to a caller.
 import type { Sql } from '../sql/sql.ts'
 import { authenticate } from './api-key/authenticate.ts'
 import { createApiKey } from './api-key/create.ts'
@@ -75,7 +75,7 @@ import { withinTransaction, type Within } from './within.ts'
 import { Supervisor, type SuperviseOptions } from './duties/supervisor.ts'
 import { shared, type EngineOptions, type Shared } from './shared.ts'
 
-/** The engine, and what a process that holds it can do beside its operations. */
+/** The engine, and the functions that its process needs besides its operations. */
 export interface OpenEngine {
   readonly engine: Engine
   /** The same, inside a transaction of the caller's: `borrowed` is the connection that has it. */
@@ -87,11 +87,11 @@ export interface OpenEngine {
    * until the returned function is called.
    */
   onStoppedRun(receive: (executionId: string | null) => void): () => void
-  /** From here on tokens can be signed; refuses a wrapping secret that is not the one of the stored keys. */
+  /** Allows signing of tokens from now on; refuses a wrapping secret that does not match the stored keys. */
   readySigningKeys(): Promise<void>
   /** Resolves when the dispatcher of this process is idle. */
   dispatched(): Promise<void>
-  /** Takes no more calls; resolves when those that were taken are answered, within a bound. The database stays open. */
+  /** Accepts no more calls; resolves when the accepted ones are answered, or the time is over. The database stays open. */
   close(longestMs?: number): Promise<void>
 }
 
@@ -104,7 +104,7 @@ export function openEngine(sql: Sql, options: EngineOptions = {}): OpenEngine {
     supervisor: (options) =>
       new Supervisor(sql, options, {
         publish: engine.publish,
-        onDue: (hear) => hints.onDue(hear),
+        onDue: (notify) => hints.onDue(notify),
       }),
     onStoppedRun: (receive) => hints.onStoppedRun(receive),
     readySigningKeys: () => engine.signingKeys.ready(),
@@ -117,7 +117,7 @@ export function createEngine(sql: Sql, options: EngineOptions = {}): Engine {
   return openEngine(sql, options).engine
 }
 
-/** Plain objects for the caller who stays, views for those who come and go. */
+/** Plain objects for a long-lived caller, views for short-lived ones. */
 function engineFor(engine: Shared, caller: Caller): Engine {
   const operations = operationsOf(engine)
   const as = (from: Caller): Engine['as'] => {

@@ -1,4 +1,4 @@
-// The operations on flows, each for the caller that it is given.
+// The operations on flows, each with the caller as its first argument.
 import type { Sql } from '../sql/sql.ts'
 import type { ForCaller } from './kernel/bound.ts'
 import type { Flows } from './contract.ts'

@@ -1,5 +1,5 @@
-// What must hold at every transaction boundary. Each invariant is a query for its own violations, so an empty answer is
-// health; tests run them all after every test.
+// The invariants of every transaction boundary. Each invariant is a query for its own violations, so no rows means that
+// it holds. Tests run all of them after every test.
 import { attached } from '../model/attached.ts'
 import type { Sql } from '../sql/sql.ts'
 import { flowInvariants } from './flow/invariants.ts'
@@ -7,7 +7,7 @@ import { invariant } from './kernel/invariant.ts'
 
 export interface Violation {
   readonly name: string
-  /** The first few things that break it. */
+  /** The first few rows that break it. */
   readonly rows: readonly { readonly subject: string; readonly found: string }[]
 }
 
@@ -43,7 +43,7 @@ where e.lifecycle_phase <> 'terminal'
   and l.execution_id is null
   and e.delay_until_ms is null
   and e.parked_at_ms is null
-  -- It was taken out of its queue with its flow.
+  -- It left its queue when its flow was cancelled.
   and not exists (
     select from flowfabric.ff_cancel_backlog b where b.execution_id = e.execution_id and b.generation = e.generation)`,
   ),

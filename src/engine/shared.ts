@@ -1,4 +1,4 @@
-// What all callers of one process share: the sets that their calls are merged into, hints, queues, keys.
+// The parts that all callers of one process share: the sets that their calls are merged into, hints, queues and keys.
 import type { Sql } from '../sql/sql.ts'
 import { directOperations } from './direct.ts'
 import { Closing } from './kernel/closing.ts'
@@ -55,8 +55,8 @@ export function shared(sql: Sql, options: EngineOptions) {
   const matcher = new QueueMatcher(sql)
   const heads = new QueueHeads()
   const hints = new Hints(sql, (queueId) => {
-    matcher.heardOf(queueId)
-    heads.lookAgain(queueId === null ? null : [queueId])
+    matcher.invalidate(queueId)
+    heads.reset(queueId === null ? null : [queueId])
   })
   const closing = new Closing(() => [creating, ...Object.values(sets), dispatcher, endings], hints)
   const session = sessionOf(sql, closing)

@@ -19,7 +19,7 @@ where e.lifecycle_phase <> 'terminal'
   and l.execution_id is null
   and e.delay_until_ms is null
   and e.parked_at_ms is null
-  -- It was taken out of its queue with its flow.
+  -- It left its queue when its flow was cancelled.
   and not exists (
     select from flowfabric.ff_cancel_backlog b where b.execution_id = e.execution_id and b.generation = e.generation)
 -- end of invariants

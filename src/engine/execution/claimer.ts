@@ -192,7 +192,7 @@ export class Claimer {
     if (taken.rows.length === checked.max || taken.isFromHead) return taken
     // Other transactions have locked the rest.
     if (taken.rows.length > 0 && taken.isWindowFull) return taken
-    this.#heads.lookAgain(queueIds)
+    this.#heads.reset(queueIds)
     try {
       const more = await this.#send(checked, queueIds, taken.rows.length, candidates)
       return { ...more, rows: [...taken.rows, ...more.rows] }
@@ -243,7 +243,7 @@ export class Claimer {
     for (const row of rows) {
       if (seen.has(row.queue_id)) continue
       seen.add(row.queue_id)
-      this.#heads.met(row.queue_id, { negPriority: -row.priority, rank: row.rank, executionId: row.execution_id })
+      this.#heads.advance(row.queue_id, { negPriority: -row.priority, rank: row.rank, executionId: row.execution_id })
     }
   }
 

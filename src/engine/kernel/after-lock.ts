@@ -1,6 +1,6 @@
 /**
- * A CTE `clock` with `now_ms`, read once, when every row of the CTE `locked` has been locked: to count them, all must be there.
- * One that stood free would be as old as the wait for the locks.
+ * A CTE `clock` with `now_ms`, read once, after every row of the CTE `locked` has been locked: counting them needs all of them.
+ * Without that dependency the clock could be read before the wait for the locks.
  */
 export function clockAfter(locked: string): string {
   return `clock as materialized (

@@ -87,13 +87,13 @@ async function withFullIds(
   const noted = (noun: Noun, uuid: string): string => (bare[noun].add(uuid), uuid)
   for (const [index, place] of places.entries()) replaceIds(place, given[index], noted, 0)
   const full = await readFullIds(sql, caller, bare, partitionOfFlow(given[0]))
-  const asked = given.map((value, index) => {
+  const withFull = given.map((value, index) => {
     const place = places[index]
     return place === undefined ? value : replaceIds(place, value, (noun, uuid) => full[noun].get(uuid)!, 0)
   })
   const givenAs = new Map(Object.values(full).flatMap((ids) => [...ids].map(([uuid, id]) => [id, uuid] as const)))
   try {
-    return refusalsAsGiven(givenAs, await perform(asked as never[]))
+    return refusalsAsGiven(givenAs, await perform(withFull as never[]))
   } catch (error) {
     throw asGiven(givenAs, error)
   }
@@ -103,7 +103,7 @@ type BareIds = Readonly<Record<Noun, Set<string>>>
 type FullIds = Readonly<Record<Noun, ReadonlyMap<string, string>>>
 type Fields = Readonly<Record<string, unknown>>
 
-// An unknown uuid gets the partition of what it is named together with: the operation then reports that it does not exist, and
+// An unknown uuid gets the partition of the other ids in the request: the operation then reports that it does not exist, and
 // not that its partition differs.
 async function readFullIds(
   sql: Sql,

@@ -1,4 +1,4 @@
-// A timer that is set for longer goes off at once.
+// A longer timer fires at once.
 const longestTimerMs = 2 ** 31 - 1
 
 /** What loops wait for: a ring, a time, or the end. */

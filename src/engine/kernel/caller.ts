@@ -5,18 +5,18 @@ import { checkNamespace } from '../../model/name.ts'
 
 export type { Caller, CallerOptions } from '../../model/caller.ts'
 
-/** Where it does not matter by which key the caller was admitted. */
+/** A caller without the key that admitted it, where the key does not matter. */
 export type Acting = Pick<Caller, 'namespace' | 'actor'>
 
 export const localCaller: Caller = { namespace: null, actor: 'local', keyId: null }
 
-/** Who created something, when the request does not say. */
+/** The creator of a row, if the request names none. */
 export function creatorOf({ actor }: Acting): string {
   const { name, onBehalfOf } = parseActor(actor)
   return onBehalfOf ?? name
 }
 
-/** The namespace that something new belongs to: the one asked for, else the caller's, else `default`. */
+/** The namespace of a new row: the requested one, else the caller's, else `default`. */
 export function namespaceFor(caller: Acting, wanted: string | undefined): string {
   if (wanted === undefined) return caller.namespace ?? 'default'
   checkNamespace(wanted)
@@ -31,8 +31,8 @@ export function namespaceFor(caller: Acting, wanted: string | undefined): string
 }
 
 /**
- * The namespace whose rows are read: the caller's, else the one asked for; null is all of them. `isForeign`: the caller is bound to
- * another namespace than the one asked for, and reads no rows, as from a namespace that does not exist.
+ * The namespace whose rows are read: the caller's, else the requested one; null is all of them. `isForeign`: the caller is bound to
+ * another namespace than the requested one, and reads no rows, as from a namespace that does not exist.
  */
 export function namespaceToRead(
   caller: Acting,

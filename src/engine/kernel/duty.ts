@@ -7,20 +7,20 @@ import { mergeEffects, type Effects } from './effects.ts'
 export interface RunOptions {
   /** Only executions of this namespace, with this tag. */
   readonly filter?: Filter
-  /** The most that one run looks at; 1000 when left out. */
+  /** The most rows that one run reads; defaults to 1000. */
   readonly batch?: number
-  /** Hears of each row that could not be processed. */
+  /** Receives an error for each row that could not be processed. */
   readonly logger?: Logger
 }
 
 export interface Report {
   readonly processed: number
-  /** Rows that the database refused; each is set aside and tried again later. */
+  /** Rows that the database refused; each is quarantined and retried later. */
   readonly errors: number
 }
 
 export interface Run extends Report {
-  /** The run took a full batch, so that the next one may find more rows. */
+  /** The run read a full batch, so the next one may find more rows. */
   readonly isFull: boolean
   readonly effects: Effects
 }
@@ -37,11 +37,11 @@ export function together(one: Run, other: Run): Run {
 
 export interface Duty {
   readonly name: string
-  /** The rows that it processes. Left out: it runs once an interval, whatever there is. */
+  /** The rows that it processes. If omitted, it runs once an interval, with or without due rows. */
   readonly watch?: TimerWatch
-  /** How long after a run that left due rows behind the next one follows; and how long rows wait that are not prompt. */
+  /** The delay of the next run after a run that left due rows. Rows that are not prompt wait as long. */
   readonly intervalMs: number
-  /** Of the database and not of executions: done once, whatever the filters of those who do it. */
+  /** It concerns the database and no execution: it runs once, whatever filters the processes have. */
   readonly isOfDatabase?: boolean
   runOnce(sql: Sql, options?: RunOptions): Promise<Run>
 }

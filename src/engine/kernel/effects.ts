@@ -14,7 +14,7 @@ export interface Effects {
   readonly dueInMs?: Readonly<Partial<Record<HintedTimer, number>>>
   /** Work for the dispatcher, as bits of `pendingDispatch`. */
   readonly pendingDispatch?: number
-  /** Running executions, by uuid, that were ended or asked to stop without their holder. */
+  /** Running executions, by uuid, that another process ended or asked to stop. */
   readonly stoppedRunIds?: readonly string[]
   /** Flows, by uuid, that have ended or may have ended. */
   readonly endedFlowIds?: readonly string[]

@@ -1,4 +1,4 @@
-// What the database said no to, in the words of the one error table: whatever leaves the engine is an EngineError.
+// Maps the database's errors to the one error table: every error that leaves the engine is an EngineError.
 import { EngineError, type ErrorCode } from '../../model/errors.ts'
 import { DatabaseError, isConnectionLost, sqlState, type DatabaseReason } from '../../sql/errors.ts'
 
@@ -22,7 +22,7 @@ const codeOf: Readonly<Record<DatabaseReason, ErrorCode>> = {
   rolled_back: 'database_error',
 }
 
-// Serialisation failure, deadlock, lock timeout: nothing was changed, and the same call may succeed.
+// Serialization failure, deadlock, lock timeout: nothing was written, and the same call may succeed.
 const contention: readonly (string | undefined)[] = ['40001', '40P01', '55P03']
 
 const transactionTimeout =
@@ -61,7 +61,7 @@ export function asEngineError(error: unknown): EngineError {
   return new EngineError('database_error', sentence, { sqlState: state }, { cause: error })
 }
 
-/** What passes, or is mended by somebody, without a change of the call: nothing was written, and the same call may succeed. */
+/** Conditions that pass, or that an operator repairs. Nothing was written, and the same call may succeed. */
 function passingOf(state: string): string | undefined {
   if (state === '25006') return 'it is read-only, as after a failover'
   if (state === '57014')
@@ -72,7 +72,7 @@ function passingOf(state: string): string | undefined {
   return state.startsWith('53') ? 'it has exhausted a resource' : undefined
 }
 
-/** One item's own error is its answer, and none of its neighbours'; any other is the whole set's. */
+/** An item's own error is the answer to that item alone; any other error fails the whole set. */
 export function asOwnAnswer(error: unknown): EngineError {
   if (EngineError.is(error)) return error
   throw error

@@ -22,7 +22,7 @@ const notify = statement({
 select set_config('synchronous_commit', 'off', true) is not null and pg_notify($1, $2) is not null as sent`,
 })
 
-// A hint with more queues than this names none, and every waiter looks in every queue.
+// A hint for more queues than this names none, and every waiter queries every queue.
 const mostNamed = 500
 
 // The hinted timers and how far ahead they are announced. The supervisor polls at least that often anyway.
@@ -274,7 +274,7 @@ function channelOf(schema: string): string {
   return `flowfabric ${isShort ? schema : createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
 }
 
-// Queues, flows, executions and timers, joined by commas; an empty id stands for all of its kind.
+// Queues, flows, executions and timers, joined by commas; an empty id means all of its kind.
 function payloadOf({ queueIds, dueMs, flowIds, stoppedIds }: Unsent): string {
   const queues = queueIds.size > mostNamed ? [''] : [...queueIds]
   const flows = flowIds.size > mostFlowsNamed ? [''] : [...flowIds]

@@ -1,6 +1,6 @@
-// The log's blocks: partitions of `ff_event` by ranges of `event_id`. They are made ahead by a duty; a write that finds none
-// fails with 23514, and its sender makes the block and sends the write again, so that the engine works where no duty runs.
-// Functions of the schema make and drop them with the rights of the log's owner.
+// The log's blocks: partitions of `ff_event` by ranges of `event_id`. A duty creates them ahead. A write that finds none fails
+// with 23514; its sender creates the block and sends the write again, so the engine works where no duty runs.
+// Functions of the schema create and drop blocks with the rights of the log's owner.
 import { EngineError } from '../../model/errors.ts'
 import { databaseErrorOf } from './failure.ts'
 import { sqlState } from '../../sql/errors.ts'
@@ -55,7 +55,7 @@ export function lacksEventBlock(error: unknown): boolean {
 
 const making = new WeakMap<Sql, Promise<void>>()
 
-/** Makes the block that the next event falls into; one attempt at a time serves the whole process. */
+/** Creates the block for the next event; one attempt at a time serves the whole process. */
 export function ensureEventBlock(sql: Sql): Promise<void> {
   const underWay = making.get(sql)
   if (underWay !== undefined) return underWay
@@ -81,7 +81,7 @@ const makeStatement = statement({
   text: 'select from flowfabric.ff_make_event_block($1, $2)',
 })
 
-/** Makes the block that an id falls into, unless it exists. */
+/** Creates the block for an id, unless it exists. */
 export async function makeBlock(sql: Sql, { blocks }: Log, eventId: number, size: number): Promise<boolean> {
   if (blocks.some((block) => eventId >= block.first && eventId < block.end)) return false
   const [first, end] = rangeAround(blocks, eventId, size)
@@ -94,7 +94,7 @@ export async function makeBlock(sql: Sql, { blocks }: Log, eventId: number, size
   }
 }
 
-// As many blocks after the last one before it as it takes, and no further than the next one after it.
+// As many blocks as needed after the last one before the id, and no further than the next one after it.
 function rangeAround(blocks: readonly LogBlock[], eventId: number, size: number): [first: number, end: number] {
   const start = Math.max(1, ...blocks.filter((block) => block.end <= eventId).map((block) => block.end))
   const limit = Math.min(...blocks.filter((block) => block.first > eventId).map((block) => block.first))
@@ -102,12 +102,12 @@ function rangeAround(blocks: readonly LogBlock[], eventId: number, size: number)
   return [first, Math.min(first + size, limit)]
 }
 
-// Two processes meet the end of a block at once; the second finds the table, its type, or the range taken.
+// Two processes may reach the end of a block at once; the second finds that the table, its type or the range exists.
 function isMadeByAnother(error: unknown): boolean {
   return ['42P07', '42P17', '42710', '23505'].includes(sqlState(databaseErrorOf(error)) ?? '')
 }
 
-/** No item is at fault, so these are errors of ours, for which no set is halved. */
+/** No item is at fault: these are internal errors, for which no set is halved. */
 export function asBlockError(sentence: string, error: unknown, afterwards: string): EngineError {
   const cause = databaseErrorOf(error)
   if (sqlState(cause) === '42501') {

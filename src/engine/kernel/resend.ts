@@ -1,19 +1,19 @@
 // Statements that are sent again: because the log had no block for their event, because another transaction came first, or
-// because the reply was lost. Nothing is done twice by it: ids are minted before the first send, and a write that finds its
-// own effect says so. What could not find it, because others may have moved on from there, is sent only once.
+// because the reply was lost. This does nothing twice: ids are minted before the first send, and a write that finds its own
+// effect reports it. A write that may not find it, because later writes can hide it, is sent only once.
 import { isConnectionLost, sqlState } from '../../sql/errors.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { databaseErrorOf } from './failure.ts'
 import { ensureEventBlock, lacksEventBlock } from './log-block.ts'
 
-// Bounded, because each way to be sent again could in theory repeat.
+// Bounded, because each reason to send again could in theory repeat.
 const maxTries = 4
 
-/** What is known of earlier sends of the same items; kept by the caller over halves and lone sends. */
+/** Facts about earlier sends of the same items; the caller keeps them across halves and lone sends. */
 export interface Sending {
-  /** A reply was lost: what was sent may have been done. */
+  /** A reply was lost: the statement may have been committed. */
   again: boolean
-  /** A lost reply is thrown: sent again, it would do more than the call asked for. */
+  /** The error of a lost reply is thrown: a repeat would do more than the caller requested. */
   readonly onlyOnce?: boolean
 }
 
@@ -31,8 +31,8 @@ export async function untilSent<T>(sql: Sql, sending: Sending, send: (again: boo
   }
 }
 
-// Serialisation failure, deadlock, or a row that another transaction inserted first: nothing was written, and the next
-// try, with its new snapshot, meets the winner's rows.
+// Serialization failure, deadlock, or a row that another transaction inserted first: nothing was written, and the next
+// try, with its new snapshot, finds the winner's rows.
 function isRaceLost(error: unknown): boolean {
   const state = sqlState(error)
   return state === '40001' || state === '40P01' || state === '23505'

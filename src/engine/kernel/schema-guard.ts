@@ -1,7 +1,7 @@
 // A process that runs notices when the schema is migrated beyond its code: a later deploy has run a migration whose `oldest_code` is
-// newer. From then on it claims nothing, and its server is not ready. What it holds is finished as well as it can be.
+// newer. From then on it claims nothing, and its server is not ready. It finishes its running executions as far as possible.
 //
-// The ledger is read with what is read anyway: heartbeats of workers, and the time that probes of a server ask for.
+// The ledger is read together with other queries: the heartbeats of workers, and the time that a server's probes request.
 import { codeVersion } from '../../model/version.ts'
 import { refuseOldCode, type LedgerEntry } from '../../sql/ledger.ts'
 import { asEngineError } from './failure.ts'
@@ -14,7 +14,7 @@ export class SchemaGuard {
     this.#schema = schema
   }
 
-  /** What the ledger says now. */
+  /** Stores the ledger as it was read. */
   notice(ledger: readonly LedgerEntry[]): void {
     this.#ledger = ledger
   }

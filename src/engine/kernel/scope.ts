@@ -1,4 +1,4 @@
-// Which rows a run is for: those of a namespace, or of executions that have a tag; and how many at most.
+// The rows that a run of a duty may process: those of a namespace, or of executions that have a tag; and how many at most.
 import { refusal } from '../../model/errors.ts'
 import { checkNamespace } from '../../model/name.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
@@ -35,7 +35,7 @@ export function checkFilter(filter: Filter): Omit<DutyScope, 'batch'> {
   }
 }
 
-/** Whether an execution has the tag. Looked up row by row; as `exists`, the planner would first collect all that have it. */
+/** Whether an execution has the tag. Read row by row: for `exists`, the planner would first collect all executions with the tag. */
 export function hasTag(executionId: string): string {
   return `($3::text is null or $4::text = (
     select t.tag_value

@@ -10,13 +10,13 @@ const readClock = statement({
   text: `select flowfabric.ff_now_ms() as now_ms`,
 })
 
-/** The one clock that decides: the database's. */
+/** The time of the database, whose clock decides everywhere. */
 export async function serverTime(sql: Sql): Promise<number> {
   const [row] = await sql.query(readClock, {})
   return row!.now_ms
 }
 
-/** The same for callers and probes: refuses when the schema has gone beyond this code. */
+/** The same for callers and probes: refuses when the schema needs newer code than this. */
 export async function guardedServerTime(sql: Sql, guard: SchemaGuard): Promise<number> {
   const [[row], ledger] = await sql.pipeline([call(readClock, {}), call(readLedgerStatement, {})])
   guard.notice(ledger)

@@ -1,5 +1,5 @@
 // The database for operations that are sent directly, without a merger: after the engine is closed it refuses them, and each
-// error is an EngineError. Sets use the database itself, because they decide by its own errors and are closed by their mergers.
+// error is an EngineError. Sets use the database itself, because they decide by its own errors and their mergers close them.
 import { around } from '../../sql/around.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { engineClosed } from './closing.ts'

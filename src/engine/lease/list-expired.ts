@@ -1,4 +1,4 @@
-// Leases that have expired and are not reclaimed yet, the longest expired first.
+// Leases that have expired and are not reclaimed yet; the lease that expired first comes first.
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import { checkFields } from '../../model/field.ts'
 import type { Sql } from '../../sql/sql.ts'

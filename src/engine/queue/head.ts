@@ -14,7 +14,7 @@ export interface ReadyKey {
 }
 
 const head: ReadyKey = { negPriority: -32_768, rank: -1, executionId: '00000000-0000-0000-0000-000000000000' }
-const lookAgainMs = 1000
+const headReadMs = 1000
 
 export interface Starts {
   readonly keys: readonly ReadyKey[]
@@ -38,7 +38,7 @@ export class QueueHeads {
     let isDue = false
     const keys = queueIds.map((id) => {
       const start = this.#starts.get(id)
-      if (start !== undefined && now - start.headSeenAt < lookAgainMs) return start.key
+      if (start !== undefined && now - start.headSeenAt < headReadMs) return start.key
       this.#starts.set(id, { key: head, headSeenAt: now })
       isDue = true
       return head
@@ -47,13 +47,13 @@ export class QueueHeads {
   }
 
   /** The first row of this queue that a claim found. */
-  met(queueId: number, first: ReadyKey): void {
+  advance(queueId: number, first: ReadyKey): void {
     const start = this.#starts.get(queueId)
     if (start !== undefined) start.key = first
   }
 
   /** The next claim reads these from the head; null: every queue. */
-  lookAgain(queueIds: Iterable<number> | null): void {
+  reset(queueIds: Iterable<number> | null): void {
     if (queueIds === null) return this.#starts.clear()
     for (const id of queueIds) this.#starts.delete(id)
   }

@@ -86,9 +86,9 @@ export class QueueMatcher {
   readonly #sql: Sql
   /** By filter. */
   readonly #remembered = new Map<string, RememberedQueue>()
-  readonly #heardOf = new Set<number>()
-  /** Counts the news that earlier queries cannot have seen. */
-  #newsCount = 0
+  readonly #announced = new Set<number>()
+  /** Counts the changes that earlier queries cannot have seen. */
+  #changeCount = 0
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -97,17 +97,17 @@ export class QueueMatcher {
   /** By queue id. A cached result is returned at once; if it is old, it is refreshed for the next call. */
   async match(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
     const known = this.#remembered.get(keyOf(filter))
-    if (known === undefined) return this.#look(filter)
+    if (known === undefined) return this.#query(filter)
     if (performance.now() - known.at >= rememberedMs) {
       known.at = performance.now()
-      this.#look(filter).catch(() => {})
+      this.#query(filter).catch(() => {})
     }
     return known.queues
   }
 
   /** Whether queues exist besides the known ones: another process may have created them. */
   async hasOthers(filter: QueueFilter, known: ReadonlyMap<number, Queue>): Promise<boolean> {
-    const queues = await this.#look(filter)
+    const queues = await this.#query(filter)
     return queues.size > known.size
   }
 
@@ -123,12 +123,12 @@ export class QueueMatcher {
     return found!.has_ready
   }
 
-  async #look(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
+  async #query(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
     const at = performance.now()
-    const newsBefore = this.#newsCount
+    const changesBefore = this.#changeCount
     const rows = await this.#sql.query(matchStatement, valuesOf(filter))
     const queues = new Map(rows.map((row) => [row.queue_id, decodeQueue(row)]))
-    if (newsBefore === this.#newsCount) this.#remember(keyOf(filter), { queues, at })
+    if (changesBefore === this.#changeCount) this.#remember(keyOf(filter), { queues, at })
     return queues
   }
 
@@ -144,17 +144,17 @@ export class QueueMatcher {
    * A hint named a queue, or this process created it; null: any queue. A queue exists before its first hint and never
    * changes, so a result that is read after that hint stays valid.
    */
-  heardOf(queueId: number | null): void {
-    if (queueId !== null && this.#heardOf.has(queueId)) return
-    this.#newsCount += 1
+  invalidate(queueId: number | null): void {
+    if (queueId !== null && this.#announced.has(queueId)) return
+    this.#changeCount += 1
     if (queueId === null) return this.#remembered.clear()
-    this.#heardOf.add(queueId)
+    this.#announced.add(queueId)
     for (const [key, { queues }] of this.#remembered) {
       if (!queues.has(queueId)) this.#remembered.delete(key)
     }
   }
 
-  /** Whether a claim with this filter may read the queue, as far as is known. */
+  /** Whether a claim with this filter may read the queue, as far as this process knows. */
   mayMatch(filter: QueueFilter, queueId: number): boolean {
     return this.#remembered.get(keyOf(filter))?.queues.has(queueId) ?? true
   }

@@ -27,11 +27,11 @@ const unknownQueue = 1000
 test('a queue is looked up again at its first hint, and not with every later one', async () => {
   const { matcher, askedCount } = await matching()
   for (let round = 1; round <= 3; round += 1) {
-    matcher.heardOf(unknownQueue)
+    matcher.invalidate(unknownQueue)
     await matcher.match(filterOf('a'))
   }
   expect(askedCount()).toBe(1)
-  matcher.heardOf(unknownQueue + 1)
+  matcher.invalidate(unknownQueue + 1)
   await matcher.match(filterOf('a'))
   expect(askedCount()).toBe(2)
 })
