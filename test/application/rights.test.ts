@@ -13,6 +13,8 @@ import { engineStatements } from '../support/engine-statements.ts'
 import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
+import { fillReady } from '../support/changes.ts'
+import * as stored from '../support/stored.ts'
 
 const engine = new URL('../../src/engine/', import.meta.url)
 for (const file of await readdir(engine, { recursive: true })) {
@@ -98,13 +100,10 @@ test('flowfabric migrate --grant-to grants the rights', async () => {
 
 test('a repair reports a table that the role may not vacuum', async () => {
   const { sql } = await setup()
-  await sql.script(
-    `insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
-    select 1, 0, n, gen_random_uuid() from generate_series(1, 20000) as n`,
-    { statementTimeoutMs: Infinity },
-  )
-  await sql.script('delete from flowfabric.ff_ready; select pg_stat_force_next_flush()')
-  const sentence = 'ff_ready was not vacuumed: only its owner can do that'
+  await fillReady(sql, 20_000)
+  await stored.ready.remove(sql)
+  await sql.script('select pg_stat_force_next_flush()')
+  const sentence = `${stored.ready.name} was not vacuumed: only its owner can do that`
   await expect.poll(() => repairHealth(sql, codeVersion)).toContainEqual({ kind: 'failed', sentence })
 })
 

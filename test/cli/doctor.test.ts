@@ -2,11 +2,12 @@ import { expect, inject, test } from 'vitest'
 import { bare } from '../../src/cli/ids.ts'
 import { factory } from '../support/factory.ts'
 import { typed, typing } from './typed.ts'
+import * as stored from '../support/stored.ts'
 
 test('doctor reports trouble, ends with 1, and repairs it with --repair', async () => {
   const cli = await typing()
   const id = await factory(cli.sql).waiting()
-  await cli.sql.script('delete from flowfabric.ff_ready')
+  await stored.ready.remove(cli.sql)
   const found = await cli.typeWith({ columns: 100 }, 'doctor')
   expect(found.code).toBe(1)
   expect(found.out).toMatch(/✗ stranded +Stranded executions \(not ready, delayed, leased or suspended\): 1\./)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { refusal } from '../support/refusal.ts'
-import { rows } from '../support/raw.ts'
 import { badGateway, front, lostAnswer } from './front.ts'
+import * as stored from '../support/stored.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 
@@ -9,7 +9,7 @@ test('a create whose answer was lost is sent again with the same request id, and
   const { engine, sql, next, asked } = await front()
   next.push(lostAnswer)
   expect(await engine.executions.create({ kind: 'a' })).toMatchObject({ kind: 'created' })
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(1)
   expect(asked).toHaveLength(2)
   expect(new Set(asked.map(({ requestId }) => requestId)).size).toBe(1)
 })
@@ -19,7 +19,7 @@ test('a create that goes to another server the second time finds its own id ther
   const other = anotherApp()
   next.push(lostAnswer, (_, pass) => pass(other))
   expect(await engine.executions.create({ kind: 'a' })).toMatchObject({ kind: 'created' })
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(1)
 })
 
 test('a create of an id that the caller chose is a duplicate when another client created it before', async () => {
@@ -50,7 +50,7 @@ test('the requests of a holder are sent again, and return the first answer', asy
   next.push(lostAnswer, badGateway)
   const answer = await engine.executions.complete({ executionId, leaseId, leaseEpoch })
   expect(answer).toMatchObject({ kind: 'completed', executionId })
-  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
+  expect(await stored.endings.all(sql)).toHaveLength(1)
 })
 
 test('a claim whose answer was lost is not sent again; a renewal reports its leases', async () => {
@@ -131,7 +131,7 @@ test('a revoke, a resume and a replay are sent again, to any server, and return 
   await engine.executions.cancel({ executionId })
   loseFirst()
   expect(await engine.executions.replay({ executionId })).toMatchObject({ kind: 'replayed', generation: 1 })
-  const types = `select event_type from flowfabric.ff_event
-    where event_type in ('revoked', 'resumed', 'replayed') order by event_id`
-  expect(await rows(sql, types)).toEqual(['revoked', 'resumed', 'replayed'].map((event_type) => ({ event_type })))
+  expect(await stored.events.pick(sql, ['event_type'], `event_type in ('revoked', 'resumed', 'replayed')`)).toEqual(
+    ['revoked', 'resumed', 'replayed'].map((event_type) => ({ event_type })),
+  )
 })

@@ -4,8 +4,8 @@ import { onTestFinished, expect, test } from 'vitest'
 import type { CreateRequest } from '../../src/engine/execution/create-request.ts'
 import { createApp, type App } from '../../src/server/app.ts'
 import { secondEngine } from '../races/second-engine.ts'
-import { rows } from '../support/raw.ts'
 import { front, lostAnswer, type Front } from './front.ts'
+import * as stored from '../support/stored.ts'
 
 interface Pair extends Front {
   /** Loses the reply to the next request; the one after goes to the other server. */
@@ -21,9 +21,6 @@ async function pair(namespace?: string): Promise<Pair> {
   return { ...made, loseNext, ...(namespace !== undefined && { engine: made.engine.as({ namespace }) }) }
 }
 
-const countOf = async ({ sql }: Front, table: string): Promise<number> =>
-  (await rows(sql, `select from flowfabric.${table}`)).length
-
 test.each([
   ['alone', {}],
   ['with a key', { idempotencyKey: 'k' }],
@@ -36,7 +33,7 @@ test.each([
   const first = await engine.executions.create({ kind: 'a', ...traits })
   expect(first.kind).toBe('created')
   expect(asked).toHaveLength(2)
-  expect(await countOf(served, 'ff_exec_core')).toBe(1)
+  expect(await stored.executions.count(served.sql)).toBe(1)
   if ('priority' in traits) expect(first).toMatchObject({ adjusted: { priority: { given: 10_000, used: 9000 } } })
   if (!('idempotencyKey' in traits)) return
   loseNext()
@@ -75,7 +72,7 @@ test('each item of a set is answered as it would have been the first time: creat
     { kind: 'a', executionId },
   ])
   expect(answers.map(({ kind }) => kind)).toEqual(['created', 'duplicate', 'created', 'refused', 'duplicate'])
-  expect(await countOf(served, 'ff_exec_core')).toBe(3)
+  expect(await stored.executions.count(served.sql)).toBe(3)
 })
 
 test('a graph is submitted once, with the members of the first send', async () => {
@@ -92,7 +89,7 @@ test('a graph is submitted once, with the members of the first send', async () =
   served.loseNext()
   const { kind, flowId, members } = await served.engine.flows.submitGraph(graph)
   expect(kind).toBe('submitted')
-  expect(await countOf(served, 'ff_exec_core')).toBe(4)
+  expect(await stored.executions.count(served.sql)).toBe(4)
   const shown = (await served.engine.flows.graph(flowId))!.members
   expect(Object.fromEntries(shown.map(({ name, executionId }) => [name, executionId]))).toEqual(members)
   served.loseNext()
@@ -115,7 +112,7 @@ test('a flow, its members and its edges are created once', async () => {
   expect(await engine.flows.connect(edge)).toMatchObject({ kind: 'connected' })
   loseNext()
   expect(await engine.flows.connect(edge)).toMatchObject({ kind: 'already_connected' })
-  expect(await countOf(served, 'ff_edge')).toBe(1)
+  expect(await stored.edges.count(served.sql)).toBe(1)
 })
 
 test('a repeated put of a schedule returns it unchanged; on the same server it returns created', async () => {
@@ -135,7 +132,7 @@ test('a trigger whose answer was lost is not sent again: it may have fired', asy
   await expect(served.engine.schedules.trigger({ scheduleId: 's' })).rejects.toMatchObject({
     code: 'server_unreachable',
   })
-  expect(await countOf(served, 'ff_exec_core')).toBe(1)
+  expect(await stored.executions.count(served.sql)).toBe(1)
 })
 
 test('many creates through replies that are lost at random each exist once, and each returned created', async () => {
@@ -156,5 +153,5 @@ test('many creates through replies that are lost at random each exist once, and 
   }
   await Promise.all([1, 2, 3, 4].map(submit))
   expect(new Set(kinds)).toEqual(new Set(['created']))
-  expect(await countOf(served, 'ff_exec_core')).toBe(40)
+  expect(await stored.executions.count(served.sql)).toBe(40)
 })

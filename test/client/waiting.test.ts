@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { front } from './front.ts'
+import * as stored from '../support/stored.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 
@@ -78,5 +78,5 @@ test('a close refuses later calls, ends waiting ones, and lets accepted ones fin
   expect(new Set((await created).map(({ kind }) => kind))).toEqual(new Set(['created']))
   await closed
   await refusal('engine_closed', event)
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(600)
+  expect(await stored.executions.all(sql)).toHaveLength(600)
 })

@@ -11,6 +11,7 @@ import { bareEngine } from './bare-engine.ts'
 import { flowChecks, graph } from './flow-checks.ts'
 import { isNull, refusedAs, refusedInPlace, type Check, type Suspended } from './foreign.ts'
 import { makeNamed, namedChecks } from './foreign-named.ts'
+import { forget } from '../support/changes.ts'
 
 /** An operation that is missing here fails the last test. */
 const checks: Readonly<Record<string, Check>> = {
@@ -261,11 +262,7 @@ test.each(nouns)('%s: no operation finds anything of another namespace, or chang
   const ours = engine.as({ namespace: 'ours' })
   // The queue that a create would intern exists before, so that all tables can be compared.
   const { executionId: own } = await ours.executions.create({ kind: 'anything', lane: 'default' })
-  await sql.script(`delete from flowfabric.ff_ready r using flowfabric.ff_exec_core e
-    where e.execution_id = r.execution_id and e.namespace = 'ours';
-    delete from flowfabric.ff_exec_input i using flowfabric.ff_exec_core e
-    where e.execution_id = i.execution_id and e.namespace = 'ours';
-    delete from flowfabric.ff_exec_core where namespace = 'ours'`)
+  await forget(sql, `namespace = 'ours'`)
   expect(await engine.executions.describe(own)).toBeNull()
   const partition = executionId.slice(0, executionId.indexOf('}') + 1)
   const fence = await lastFence(sql, executionId)

@@ -5,6 +5,7 @@ import { connect } from '../../src/connect/connect.ts'
 import { hold } from '../support/barrier.ts'
 import { refusal } from '../support/refusal.ts'
 import { emptyDatabase } from './empty-database.ts'
+import * as stored from '../support/stored.ts'
 
 test('a second close does nothing, and every use after it is refused as closed', async () => {
   const ff = await connect(await emptyDatabase())
@@ -41,7 +42,7 @@ test('a close ends within its timeout, whatever waits in the database', async ()
   const url = await emptyDatabase()
   const ff = await connect(url)
   const { executionId } = await ff.engine.executions.create({ kind: 'k' })
-  const held = await hold(url, 'lock table flowfabric.ff_exec_core')
+  const held = await hold(url, stored.executions.lockingTable('access exclusive'))
   ff.supervise()
   const open = [
     refusal('engine_closed', ff.engine.executions.describe(executionId)),

@@ -13,6 +13,7 @@ import { migrateAll } from '../support/migrate-all.ts'
 import { rows } from '../support/raw.ts'
 import { makeFolder } from '../support/temporary-folder.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
 
 const MiB = 1024 * 1024
 
@@ -72,16 +73,16 @@ test(
     await sql.script(`
     create table public."Mine" (id int);
     insert into public."Mine" select generate_series(1, 3000);
-    insert into flowfabric.ff_progress select gen_random_uuid(), 0, 0, null from generate_series(1, 4000);
-    insert into flowfabric.ff_lane_registry select 'n', n::text, 'active', 0, 'test' from generate_series(1, 1000) n`)
-    for (const table of ['public."Mine"', 'flowfabric.ff_progress', 'flowfabric.ff_lane_registry']) {
+    insert into ${stored.progress.qualified} select gen_random_uuid(), 0, 0, null from generate_series(1, 4000);
+    insert into ${stored.lanes.qualified} select 'n', n::text, 'active', 0, 'test' from generate_series(1, 1000) n`)
+    for (const table of ['public."Mine"', stored.progress.qualified, stored.lanes.qualified]) {
       await sql.script(`delete from ${table}`)
     }
     expect(await embeddedUpkeep.runOnce(sql)).toMatchObject({ processed: 1, isFull: true })
     expect(await embeddedUpkeep.runOnce(sql)).toMatchObject({ processed: 1, isFull: false })
     expect(await embeddedUpkeep.runOnce(sql)).toMatchObject({ processed: 0, isFull: false })
     const vacuumed = `select relname from pg_stat_user_tables where vacuum_count > 0 order by relname`
-    expect(await rows(sql, vacuumed)).toEqual([{ relname: 'Mine' }, { relname: 'ff_progress' }])
+    expect(await rows(sql, vacuumed)).toEqual([{ relname: 'Mine' }, { relname: stored.progress.name }])
     await sql.close()
   },
 )

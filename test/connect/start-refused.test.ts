@@ -9,12 +9,13 @@ import { refusal } from '../support/refusal.ts'
 import { makeFolder } from '../support/temporary-folder.ts'
 import { emptyDatabase, open, run } from './empty-database.ts'
 import { startOutageProxy } from './outage-proxy.ts'
+import * as stored from '../support/stored.ts'
 
 const noop = task('noop', () => 'done')
 const options = { tasks: [noop], handleSignals: false } as const
 
-const tooOld = 'delete from flowfabric.ff_migration'
-const tooNew = `insert into flowfabric.ff_migration (version, name, checksum, oldest_code, applied_at_ms)
+const tooOld = stored.migrations.removing()
+const tooNew = `insert into ${stored.migrations.qualified} (version, name, checksum, oldest_code, applied_at_ms)
   values (99, 'contract', '', '99.0.0', 0)`
 const cases = [
   ['too old', tooOld, 'schema_outdated', 'lacks migration 1 (foundation)', 'Connect once with migrate: true'],
@@ -99,7 +100,7 @@ test('a start that was refused can be repeated, and a stop during a start leaves
   const ff = await open(url, { migrate: false, logger: false })
   const worker = ff.worker(options)
   await refusal('code_too_old', worker.start())
-  await run(url, 'delete from flowfabric.ff_migration where version = 99')
+  await run(url, stored.migrations.removing({ version: 99 }))
   await worker.start()
   expect(await (await ff.submit(noop)).result()).toBe('done')
   await worker.stop()

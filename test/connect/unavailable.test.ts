@@ -6,6 +6,7 @@ import { connectFailure } from '../../src/sql/postgres-failure.ts'
 import { hold } from '../support/barrier.ts'
 import { refusal } from '../support/refusal.ts'
 import { emptyDatabase, open, run } from './empty-database.ts'
+import * as stored from '../support/stored.ts'
 
 test('a database that has become read-only, or cancels a statement, has a retryable error', async () => {
   const url = await emptyDatabase()
@@ -24,7 +25,7 @@ test('a database that has become read-only, or cancels a statement, has a retrya
     'set default_transaction_read_only = off',
     `alter database "${database}" reset default_transaction_read_only`,
   ).catch(() => {})
-  await hold(url, 'lock table flowfabric.ff_exec_core')
+  await hold(url, stored.executions.lockingTable('access exclusive'))
   await run(url, `set default_transaction_read_only = off; alter database "${database}" set statement_timeout = 200`)
   const hasty = await open(url, { migrate: false })
   const cancelled = await refusal('database_unavailable', hasty.engine.executions.describe(executionId))

@@ -5,6 +5,7 @@ import { mintExecutionId } from '../../src/model/id.ts'
 import { hold } from '../support/barrier.ts'
 import { refusal } from '../support/refusal.ts'
 import { ff, isOrdered, nextOrder, pool, prepareApplications, url, withPg, worker } from './applications.ts'
+import * as stored from '../support/stored.ts'
 
 prepareApplications()
 
@@ -75,7 +76,7 @@ test('rows from after the snapshot of a stricter transaction are contended, and 
 
 test("an execution that another transaction locks for too long, by the settings of the caller's, is contended", async () => {
   const { executionId } = await ff.engine.executions.create({ kind: 'k', lane: 'held' })
-  const held = await hold(url, 'select from flowfabric.ff_exec_core for update')
+  const held = await hold(url, stored.executions.lockingRows('update'))
   const order = nextOrder()
   await withPg.transaction(order, async (tx) => {
     await (tx as pg.Client).query(`set local lock_timeout = '50ms'`)

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { jsonCodec } from '../../src/model/codec.ts'
 import { startChild, type Child } from '../support/child.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
+import { resultsWithSteps } from '../support/reads.ts'
 
 const seconds = Number(process.env['CRASH_SECONDS'] ?? 5)
 const workerCount = 2
@@ -25,8 +26,7 @@ test('worker processes are killed at random under load: every execution ends, an
     })
     await engine.executions.createMany(requests)
   }
-  const takenOver = async (): Promise<number> =>
-    (await rows(sql, `select from flowfabric.ff_lease_event where event_type = 'reclaimed'`)).length
+  const takenOver = async (): Promise<number> => (await stored.leaseEvents.all(sql, { event_type: 'reclaimed' })).length
   const until = performance.now() + seconds * 1000
   // A victim may hold no execution: the loop continues until one held some.
   for (let killed = 0; killed < fewestKills || performance.now() < until || (await takenOver()) === 0; killed += 1) {
@@ -39,20 +39,15 @@ test('worker processes are killed at random under load: every execution ends, an
     await next.next()
     workers.push(next)
   }
-  const unfinished = `select from flowfabric.ff_exec_core where lifecycle_phase <> 'terminal'`
   await expect
-    .poll(async () => (await rows(sql, unfinished)).length, { timeout: patience(120_000), interval: 200 })
+    .poll(async () => (await stored.executions.all(sql, `lifecycle_phase <> 'terminal'`)).length, {
+      timeout: patience(120_000),
+      interval: 200,
+    })
     .toBe(0)
   await Promise.all(workers.map((worker) => worker.kill('SIGTERM')))
 
-  const ended = await rows(
-    sql,
-    `select public_state, convert_from(r.result, 'utf8') as result, (
-       select string_agg(s.step_name || '=' || convert_from(s.result, 'utf8'), ' ' order by s.step_name)
-       from flowfabric.ff_step s
-       where s.execution_id = e.execution_id and s.kind = 'step' and s.state = 'succeeded') as steps
-     from flowfabric.ff_exec_core e left join flowfabric.ff_exec_result r using (execution_id, generation)`,
-  )
+  const ended = await resultsWithSteps(sql)
   expect(ended).toHaveLength(submitted)
   for (const { public_state: state, result, steps } of ended) {
     expect(state).toBe('completed')
@@ -77,6 +72,6 @@ test('SIGTERM: a worker finishes its running work, gives back the rest, and ends
   await worker.kill('SIGTERM')
   expect(await worker.ended).toBe('SIGTERM')
   // No execution waits for a lease to expire.
-  expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])
-  expect(await rows(sql, `select from flowfabric.ff_event where event_type = 'lapsed'`)).toEqual([])
+  expect(await stored.leases.all(sql)).toEqual([])
+  expect(await stored.events.all(sql, { event_type: 'lapsed' })).toEqual([])
 })

@@ -7,6 +7,7 @@ import { hold } from '../support/barrier.ts'
 import { startChild } from '../support/child.ts'
 import { setup } from '../support/setup.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
 
 const victim = new URL('./flow.child.ts', import.meta.url)
 
@@ -15,7 +16,7 @@ test('a process that is killed between an ending and its dispatch loses nothing:
   const { engine, sql, url } = fixture
   const flow = await walk(fixture, { edges: ['a > c', 'b > c'] })
   // So that the process cannot do the owed work.
-  const root = await hold(url, `select from flowfabric.ff_flow_core where flow_id = '${flow.uuid}' for no key update`)
+  const root = await hold(url, stored.flows.lockingRows('no key update', { flow_id: flow.uuid }))
   const child = startChild(victim, { args: [url] })
   expect(await child.next()).toEqual({ completed: 2 })
   await child.kill()

@@ -1,19 +1,14 @@
 import { expect, test } from 'vitest'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { expectAllEnded, startLoad } from './load.ts'
+import * as stored from '../support/stored.ts'
 
 test('workers that are killed while they work lose nothing: their leases expire, and others finish the work', async () => {
   const { sql, url } = await setup()
   const survivor = startLoad(url, 'survivor')
   const killed = []
   const takenOver = async (): Promise<number> =>
-    (
-      await rows(
-        sql,
-        `select from flowfabric.ff_lease_event where event_type = 'reclaimed' and worker_instance_id = 'survivor'`,
-      )
-    ).length
+    (await stored.leaseEvents.all(sql, { event_type: 'reclaimed', worker_instance_id: 'survivor' })).length
   // A victim may hold no execution: the loop continues until one held some.
   for (let count = 1; count <= 3 || (await takenOver()) === 0; count += 1) {
     const victim = startLoad(url, `victim-${count}`)

@@ -4,8 +4,8 @@ import { checkInvariants } from '../../src/engine/invariants.ts'
 import { formatExecutionId, type ExecutionId } from '../../src/model/id.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { startChild } from '../support/child.ts'
-import { rows } from '../support/raw.ts'
 import type { Said } from './said.ts'
+import * as stored from '../support/stored.ts'
 
 export interface Load {
   readonly created: ReadonlySet<ExecutionId>
@@ -62,19 +62,16 @@ export function startLoad(url: string, name: string): Load {
  * Checks that every created execution exists and ended once, and that every answer was true. Returns the executions.
  */
 export async function expectAllEnded(sql: Sql, loads: readonly Load[]): Promise<Set<ExecutionId>> {
-  const found = await rows(sql, 'select partition_key, execution_id, public_state from flowfabric.ff_exec_core')
+  const found = await stored.executions.pick(sql, ['partition_key', 'execution_id', 'public_state'])
   const states = new Map(
-    found.map((row) => [
-      formatExecutionId(row['partition_key'] as number, row['execution_id'] as string),
-      row['public_state'],
-    ]),
+    found.map((row) => [formatExecutionId(row['partition_key'], row['execution_id']), row['public_state']]),
   )
   for (const load of loads) {
     for (const executionId of load.created) expect(states.has(executionId)).toBe(true)
     for (const executionId of load.completed) expect(states.get(executionId)).toBe('completed')
   }
   for (const state of states.values()) expect(['completed', 'failed']).toContain(state)
-  const endings = await rows(sql, 'select execution_id from flowfabric.ff_completion_event')
+  const endings = await stored.endings.pick(sql, ['execution_id'])
   expect(endings).toHaveLength(states.size)
   expect(new Set(endings.map((row) => row['execution_id'])).size).toBe(states.size)
   expect(await checkInvariants(sql)).toEqual([])

@@ -6,8 +6,9 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startChild, type Child } from '../support/child.ts'
-import { rows } from '../support/raw.ts'
 import { setup, type Fixture } from '../support/setup.ts'
+import { countBusy } from '../support/reads.ts'
+import * as stored from '../support/stored.ts'
 
 const file = new URL('./poison.child.ts', import.meta.url)
 
@@ -17,11 +18,7 @@ async function answerOf(child: Child): Promise<unknown> {
 
 /** No execution runs and none is ready: only time is missing. */
 async function moveClock({ sql, clock }: Fixture): Promise<void> {
-  const [found] = await rows(
-    sql,
-    `select (select count(*) from flowfabric.ff_lease) + (select count(*) from flowfabric.ff_ready) as busy`,
-  )
-  if (Number(found!['busy']) === 0) await clock.advance('100ms')
+  if ((await countBusy(sql)) === 0) await clock.advance('100ms')
 }
 
 test('on Postgres, one poison task beside 200 others is the only one that fails', async () => {
@@ -47,20 +44,12 @@ test('on Postgres, one poison task beside 200 others is the only one that fails'
   }
   expect(answer).toEqual({ failed: [['poison', 'reclaim_limit']] })
   expect(deaths).toBeGreaterThanOrEqual(6)
-  const counts = await rows(
-    sql,
-    `select public_state, count(*)::int4 as count from flowfabric.ff_exec_core group by 1 order by 2`,
-  )
-  expect(counts).toEqual([
-    { public_state: 'failed', count: 1 },
-    { public_state: 'completed', count: 200 },
-  ])
-  const [dead] = await rows(
-    sql,
-    `select count(distinct execution_id)::int4 as count from flowfabric.ff_event where event_type = 'lapsed'`,
-  )
+  expect(await stored.executions.count(sql)).toBe(201)
+  expect(await stored.executions.count(sql, { public_state: 'failed' })).toBe(1)
+  expect(await stored.executions.count(sql, { public_state: 'completed' })).toBe(200)
+  const lapsed = await stored.events.pick(sql, ['execution_id'], { event_type: 'lapsed' })
   // The poison took other runs with it.
-  expect(dead!['count']).toBeGreaterThan(1)
+  expect(new Set(lapsed.map((row) => row.execution_id)).size).toBeGreaterThan(1)
 })
 
 test('on an embedded directory, one poison task beside 200 others is the only one that fails', async () => {

@@ -9,7 +9,7 @@ import { suspensionTimeout } from '../../src/engine/duties/suspension-timeout.ts
 import { suspensionWake } from '../../src/engine/duties/suspension-wake.ts'
 import type { CreateRequest } from '../../src/engine/execution/create-request.ts'
 import type { Fence } from '../../src/engine/transition/fence.ts'
-import { parseExecutionId, type ExecutionId } from '../../src/model/id.ts'
+import type { ExecutionId } from '../../src/model/id.ts'
 import type { TimeoutBehaviour } from '../../src/model/suspension.ts'
 import { transitions, type Transition } from '../../src/model/transition.ts'
 import { transitionsBetween, vectorText } from '../../src/model/transition-walk.ts'
@@ -18,6 +18,9 @@ import { watchVectors } from '../support/watch-vectors.ts'
 import { fenceOf } from './execution/holder.ts'
 import { grown } from './flow/grown.ts'
 import { submit } from './flow/walk.ts'
+import * as stored from '../support/stored.ts'
+
+type Timed = typeof stored.executions | typeof stored.leases | typeof stored.suspensions
 
 const cases: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
   claim: (stage) => stage.hold(),
@@ -222,13 +225,12 @@ class Stage {
     return executionId
   }
 
-  async isDue(timer: string, id: ExecutionId, table = 'ff_exec_core'): Promise<void> {
-    const { uuid } = parseExecutionId(id)
-    await this.sql.script(`update flowfabric.${table} set ${timer} = 1 where execution_id = '${uuid}'`)
+  async isDue(timer: string, executionId: ExecutionId, table: Timed = stored.executions): Promise<void> {
+    await table.change(this.sql, `${timer} = 1`, { execution_id: executionId })
   }
 
   async expire({ executionId }: { readonly executionId: ExecutionId }): Promise<void> {
-    await this.isDue('expires_at_ms', executionId, 'ff_lease')
+    await this.isDue('expires_at_ms', executionId, stored.leases)
     await leaseExpiry.runOnce(this.sql)
   }
 
@@ -239,7 +241,7 @@ class Stage {
 
   async timeOutWait(timeoutBehaviour: TimeoutBehaviour): Promise<void> {
     const executionId = await this.suspend({ timeout: '1h', timeoutBehaviour })
-    await this.isDue('timeout_at_ms', executionId, 'ff_suspension_current')
+    await this.isDue('timeout_at_ms', executionId, stored.suspensions)
     await suspensionTimeout.runOnce(this.sql)
   }
 

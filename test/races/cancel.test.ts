@@ -7,17 +7,19 @@ import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
+import { expireByHand, claimByHand } from '../support/changes.ts'
 
 // Counts this database only: other tests have waiters of their own.
 const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-const change = 'update flowfabric.ff_exec_core set retry_count = 1 where execution_id = $1'
+const change = stored.executions.changing({ retry_count: 1 }, 'execution_id = $1')
 const uuidOf = (id: ExecutionId) => [parseExecutionId(id).uuid]
 
 test('two cancels at once end the execution once, and both succeed', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
   const executionId = await factory(sql).active()
-  const held = await hold(url, 'lock table flowfabric.ff_exec_core in share mode')
+  const held = await hold(url, stored.executions.lockingTable('share'))
   const cancels = [engine, other].map((one, index) => one.executions.cancel({ executionId, reason: `${index}` }))
   await held.waiters(2)
   await held.release()
@@ -25,7 +27,7 @@ test('two cancels at once end the execution once, and both succeed', async () =>
   expect(answers.map((answer) => answer.kind).toSorted()).toEqual(['already_cancelled', 'cancelled'])
   const winner = answers.findIndex((answer) => answer.kind === 'cancelled')
   expect((await engine.executions.describe(executionId))?.cancellationReason).toBe(`${winner}`)
-  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
+  expect(await stored.endings.all(sql)).toHaveLength(1)
 })
 
 test('two engines that cancel the same two hundred in opposite order end each of them once', async () => {
@@ -33,7 +35,7 @@ test('two engines that cancel the same two hundred in opposite order end each of
   const other = await secondEngine(url)
   const created = await engine.executions.createMany(Array.from({ length: 200 }, () => ({ kind: 'k' })))
   const ids = created.map((answer) => (answer.kind === 'refused' ? expect.unreachable() : answer.executionId))
-  const held = await hold(url, 'lock table flowfabric.ff_exec_core in share mode')
+  const held = await hold(url, stored.executions.lockingTable('share'))
   const cancels = [
     engine.executions.cancelMany(ids.map((executionId) => ({ executionId }))),
     other.executions.cancelMany(ids.toReversed().map((executionId) => ({ executionId }))),
@@ -44,7 +46,7 @@ test('two engines that cancel the same two hundred in opposite order end each of
   ids.forEach((_, index) => {
     expect(new Set([one![index], two!.toReversed()[index]])).toEqual(new Set(['already_cancelled', 'cancelled']))
   })
-  expect(await rows(sql, 'select count(*) from flowfabric.ff_completion_event')).toEqual([{ count: 200 }])
+  expect(await stored.endings.count(sql)).toBe(200)
 })
 
 test('a locked row does not delay the rest of its set, and is cancelled when the lock is released', async () => {
@@ -80,26 +82,13 @@ test('a cancel that waited decides by the state it finds after the wait, not by 
   await ending.connect()
   onTestFinished(() => ending.end())
   await ending.query('begin')
-  await ending.query(
-    `with ended as (
-       update flowfabric.ff_exec_core
-       set lifecycle_phase = 'terminal', eligibility_state = 'not_applicable', terminal_outcome = 'expired', terminal_at_ms = 1
-       where execution_id = $1
-       returning *
-     ),
-     unready as (
-       delete from flowfabric.ff_ready r using ended where r.execution_id = ended.execution_id
-     )
-     insert into flowfabric.ff_event (occurred_at_ms, execution_id, generation, event_type, outcome, partition_key, namespace, actor)
-     select 1, execution_id, 0, 'ended', 'expired', partition_key, namespace, 'another' from ended`,
-    uuidOf(executionId),
-  )
+  await ending.query(expireByHand, uuidOf(executionId))
   const cancel = engine.executions.cancel({ executionId })
   const refused = refusal('execution_not_cancellable', cancel)
   await expect.poll(() => rows(sql, waiting), { interval: 1 }).toHaveLength(1)
   await ending.query('commit')
   expect((await refused).details).toMatchObject({ publicState: 'expired' })
-  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
+  expect(await stored.endings.all(sql)).toHaveLength(1)
 })
 
 test('a tag of a row that stays held is contended', async () => {
@@ -124,34 +113,8 @@ test('of two that set the 64th tag at once, one is refused', async () => {
   await held.release()
   const outcomes = (await writes).map((outcome) => (outcome.status === 'fulfilled' ? 'set' : outcome.reason.code))
   expect(new Set(outcomes)).toEqual(new Set(['invalid_tag', 'set']))
-  expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_tag')).toEqual([{ count: 64 }])
+  expect(await stored.executionTags.count(sql)).toBe(64)
 })
-
-// Like the engine's own claim: ready rows and executions with skip locked, a lease for each.
-const claim = `
-with taken as (
-  select r.queue_id, r.neg_priority, r.rank, r.execution_id
-  from flowfabric.ff_ready r
-  join flowfabric.ff_exec_core e using (execution_id)
-  order by r.execution_id desc
-  limit 20
-  for update of r, e skip locked
-),
-claimed as (
-  update flowfabric.ff_exec_core e
-  set lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
-    attempt_state = 'running_attempt', lease_id = gen_random_uuid(), lease_epoch = lease_epoch + 1,
-    total_attempt_count = 1, started_at_ms = 1
-  from taken t
-  where e.execution_id = t.execution_id
-  returning e.*
-),
-gone as (
-  delete from flowfabric.ff_ready r using claimed c where r.execution_id = c.execution_id
-)
-insert into flowfabric.ff_lease (execution_id, lease_id, lease_epoch, acquired_at_ms, expires_at_ms,
-  attempt_started_at_ms, attempt_index, attempt_type, worker_id, worker_instance_id)
-select execution_id, lease_id, lease_epoch, 1, 2, 1, 0, 'initial', 'w', 'w' from claimed`
 
 test('cancels beside claims leave no lease and no ready row behind, whichever is first', async () => {
   const { engine, url } = await setup()
@@ -165,7 +128,7 @@ test('cancels beside claims leave no lease and no ready row behind, whichever is
     const cancels = engine.executions
       .cancelMany(ids.map((executionId) => ({ executionId })))
       .finally(() => over.abort())
-    while (!over.signal.aborted) await claimer.query(claim)
+    while (!over.signal.aborted) await claimer.query(claimByHand)
     expect((await cancels).map((answer) => answer.kind)).toEqual(ids.map(() => 'cancelled'))
   }
 })
@@ -174,7 +137,7 @@ test('rows that are locked for long do not delay the rest of the process', async
   const { engine, url } = await setup()
   const created = await engine.executions.createMany(Array.from({ length: 20 }, () => ({ kind: 'k' })))
   const ids = created.flatMap((answer) => (answer.kind === 'refused' ? [] : [answer.executionId]))
-  const held = await hold(url, 'update flowfabric.ff_exec_core set retry_count = 1')
+  const held = await hold(url, stored.executions.changing({ retry_count: 1 }))
   const cancels = engine.executions.cancelMany(ids.map((executionId) => ({ executionId })))
   await held.waiters(1)
   for (let count = 0; count < 10; count += 1) await engine.executions.create({ kind: 'k' })

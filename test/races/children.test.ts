@@ -9,11 +9,12 @@ import { checkInvariants } from '../../src/engine/invariants.ts'
 import { parseExecutionId, type ExecutionId } from '../../src/model/id.ts'
 import { fenceOf, held, take } from '../engine/execution/holder.ts'
 import { hold } from '../support/barrier.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
 import { watchedEngine } from './watched-engine.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
+import { countPending } from '../support/reads.ts'
 
 const times = 50
 
@@ -65,10 +66,9 @@ test(
       expect(answers[0]).toBe('completed')
       met.add(answers[1]!)
       await settle(sql)
-      const children = await rows(
-        sql,
-        `select public_state, cancellation_reason from flowfabric.ff_exec_core where parent_id is not null`,
-      )
+      const children = await stored.executions.pick(sql, ['public_state', 'cancellation_reason'], {
+        parent_id: stored.present,
+      })
       const gone = { public_state: 'cancelled', cancellation_reason: 'parent_ended' }
       expect(children).toEqual(children.map(() => gone))
       expect(await checkInvariants(sql)).toEqual([])
@@ -130,7 +130,7 @@ test.each([
   const [many, one] = [await waitsFor(3), await waitsFor(1)]
   const stateOf = async (id: ExecutionId) => (await engine.executions.describe(id))?.publicState
   const { uuid } = parseExecutionId(many)
-  const lock = await hold(url, `select from flowfabric.ff_exec_core where execution_id = '${uuid}' for no key update`)
+  const lock = await hold(url, stored.executions.lockingRows('no key update', { execution_id: uuid }))
   expect(await tell(sql)).toBe(1)
   expect([await stateOf(many), await stateOf(one)]).toEqual(['suspended', 'resumable'])
   expect(await tell(sql)).toBe(0)
@@ -142,10 +142,7 @@ test.each([
 
 /** Runs the owed work, on any engine. */
 async function settle(sql: Sql): Promise<void> {
-  while (
-    (await rows(sql, 'select from flowfabric.ff_dispatch union all select from flowfabric.ff_cancel_backlog')).length >
-    0
-  ) {
+  while ((await countPending(sql)) > 0) {
     await dispatch.runOnce(sql)
     await cancelBacklog.runOnce(sql)
   }

@@ -9,9 +9,10 @@ import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf, worker } from '../engine/execution/holder.ts'
 import { hold } from '../support/barrier.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { engines } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
+import { makeReady } from '../support/changes.ts'
 
 const times = 50
 
@@ -48,7 +49,7 @@ async function takeReadyRow(url: string, executionId: ExecutionId): Promise<() =
   await client.connect()
   onTestFinished(() => client.end())
   await client.query('begin')
-  await client.query('delete from flowfabric.ff_ready where execution_id = $1', [parseExecutionId(executionId).uuid])
+  await client.query(stored.ready.removing('execution_id = $1'), [parseExecutionId(executionId).uuid])
   return async () => void (await client.query('commit'))
 }
 
@@ -62,9 +63,7 @@ test('a claim of one takes the free row behind a locked one, although the locked
   const { claims } = await late.engine.executions.claim(worker)
   expect(claims.map((claim) => claim.executionId)).toEqual([second])
   // The row that no claim took is restored for the invariants.
-  await sql.script(`
-    insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
-    select queue_id, -priority, rank, execution_id from flowfabric.ff_exec_core where lifecycle_phase = 'runnable'`)
+  await makeReady(sql, `lifecycle_phase = 'runnable'`)
 })
 
 test('four claims of one on four ready rows take one each, every time', async () => {
@@ -73,7 +72,7 @@ test('four claims of one on four ready rows take one each, every time', async ()
   const counts: number[] = []
   for (let round = 1; round <= times; round += 1) {
     await createMany(engine, 4)
-    const held = await hold(url, 'lock table flowfabric.ff_exec_core in share mode')
+    const held = await hold(url, stored.executions.lockingTable('share'))
     const claims = claimers.map((one) => one.executions.claim(worker))
     await held.waiters(4)
     await held.release()
@@ -82,13 +81,13 @@ test('four claims of one on four ready rows take one each, every time', async ()
     await engine.executions.completeMany(won.flat().map(fenceOf))
   }
   expect(counts).toEqual(counts.map(() => 1))
-  expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+  expect(await stored.ready.all(sql)).toEqual([])
 })
 
 test('a claim gives up on a row that stays locked after a few queries, and takes it when it is free', async () => {
   const { engine, url } = await setup()
   const [executionId] = await createMany(engine, 1)
-  const change = 'update flowfabric.ff_exec_core set retry_count = 1 where execution_id = $1'
+  const change = stored.executions.changing({ retry_count: 1 }, 'execution_id = $1')
   const held = await hold(url, change, [parseExecutionId(executionId!).uuid])
   const other = await countedEngine(url)
   expect((await other.engine.executions.claim(worker)).claims).toEqual([])

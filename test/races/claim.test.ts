@@ -9,11 +9,13 @@ import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { fenceOf, take, worker } from '../engine/execution/holder.ts'
 import { engines, secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
+import { nowMs } from '../support/changes.ts'
 
 const times = 50
 // Counts this database only: other tests have waiters of their own.
 const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-const change = 'update flowfabric.ff_exec_core set retry_count = 1 where execution_id = $1'
+const change = stored.executions.changing({ retry_count: 1 }, 'execution_id = $1')
 const uuidOf = (id: ExecutionId) => parseExecutionId(id).uuid
 
 test('of twenty claimers of one execution one wins, and the others get none', async () => {
@@ -21,7 +23,7 @@ test('of twenty claimers of one execution one wins, and the others get none', as
   const claimers = await engines(url, 20)
   for (let round = 1; round <= times; round += 1) {
     const { executionId } = await engine.executions.create({ kind: 'k' })
-    const held = await hold(url, 'lock table flowfabric.ff_exec_core in share mode')
+    const held = await hold(url, stored.executions.lockingTable('share'))
     const claims = claimers.map((one, index) => one.executions.claim({ ...worker, workerInstanceId: `w-${index}` }))
     await held.waiters(20)
     await held.release()
@@ -29,16 +31,14 @@ test('of twenty claimers of one execution one wins, and the others get none', as
     expect(won).toMatchObject([{ executionId, leaseEpoch: 1 }])
     await engine.executions.complete(fenceOf(won[0]!))
   }
-  expect(await rows(sql, "select count(*) from flowfabric.ff_event where event_type = 'acquired'")).toEqual([
-    { count: times },
-  ])
+  expect(await stored.events.count(sql, { event_type: 'acquired' })).toBe(times)
 })
 
 test('twenty claimers share a queue: each execution goes to one of them, and none is left', async () => {
   const { engine, sql, url } = await setup()
   const claimers = await engines(url, 20)
   await engine.executions.createMany(Array.from({ length: 400 }, () => ({ kind: 'k' })))
-  const held = await hold(url, 'lock table flowfabric.ff_exec_core in share mode')
+  const held = await hold(url, stored.executions.lockingTable('share'))
   const claims = claimers.map((one) => one.executions.claim({ ...worker, max: 50 }))
   await held.waiters(20)
   await held.release()
@@ -50,7 +50,7 @@ test('twenty claimers share a queue: each execution goes to one of them, and non
   }
   expect(new Set(won.map((claim) => claim.executionId)).size).toBe(400)
   expect(won).toHaveLength(400)
-  expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+  expect(await stored.ready.all(sql)).toEqual([])
 })
 
 test('RACE-01 a row that another transaction locks does not delay a claim, and is claimed when the lock is released', async () => {
@@ -99,7 +99,7 @@ test('claims and cancels of the same executions never deadlock', async () => {
   for (let round = 1; round <= times; round += 1) {
     const made = await engine.executions.createMany(Array.from({ length: 20 }, () => ({ kind: 'k' })))
     const ids = made.map((answer) => (answer.kind === 'refused' ? expect.unreachable() : answer.executionId))
-    const held = await hold(url, 'lock table flowfabric.ff_exec_core in share mode')
+    const held = await hold(url, stored.executions.lockingTable('share'))
     const claim = engine.executions.claim({ ...worker, max: 20 })
     const cancel = other.executions.cancelMany(ids.map((executionId) => ({ executionId })))
     await held.waiters(2)
@@ -109,8 +109,8 @@ test('claims and cancels of the same executions never deadlock', async () => {
     const late = await engine.executions.completeMany(claims.map(fenceOf))
     expect(late.every((answer) => answer.kind === 'refused')).toBe(true)
   }
-  expect(await rows(sql, 'select count(*) from flowfabric.ff_completion_event')).toEqual([{ count: 20 * times }])
-  expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+  expect(await stored.endings.count(sql)).toBe(20 * times)
+  expect(await stored.ready.all(sql)).toEqual([])
 })
 
 // The claim is stopped after its snapshot and before its locks: the first row has a grant, and checking it reads the
@@ -118,12 +118,12 @@ test('claims and cancels of the same executions never deadlock', async () => {
 // taken.
 async function stopBeforeLocks(url: string, sql: Parameters<typeof rows>[0]) {
   const key = randomInt(2 ** 30)
-  const [clock] = await rows(sql, `select pg_get_functiondef('flowfabric.ff_now_ms()'::regprocedure) as text`)
+  const [clock] = await rows(sql, `select pg_get_functiondef('${nowMs}'::regprocedure) as text`)
   const stopper = new pg.Client(url)
   await stopper.connect()
   onTestFinished(() => stopper.end())
   await stopper.query(`
-    create or replace function flowfabric.ff_now_ms() returns bigint language plpgsql volatile as $$
+    create or replace function ${nowMs} returns bigint language plpgsql volatile as $$
     begin
       if current_setting('application_name') = 'stopped' then
         perform pg_advisory_lock_shared(${key});
@@ -154,7 +154,7 @@ test('a claim takes nothing that was claimed and given back between its read and
   const { claims } = await lateClaim
   await stop.restoreClock()
   // Whether or not a second query got it: a running execution is not in the queue.
-  expect(await rows(sql, 'select execution_id from flowfabric.ff_ready order by rank')).toEqual([
+  expect(await stored.ready.pick(sql, ['execution_id'], {}, 'rank')).toEqual([
     { execution_id: uuidOf(granted) },
     ...(claims.length === 0 ? [{ execution_id: uuidOf(executionId) }] : []),
   ])
@@ -169,11 +169,11 @@ test('a claim by grant that waited leaves no ready row behind, though the execut
   await moving.connect()
   onTestFinished(() => moving.end())
   await moving.query('begin')
-  await moving.query('update flowfabric.ff_exec_core set priority = 5')
-  await moving.query('update flowfabric.ff_ready set neg_priority = -5')
+  await moving.query(stored.executions.changing({ priority: 5 }))
+  await moving.query(stored.ready.changing({ neg_priority: -5 }))
   const claim = engine.executions.claimById({ ...mine, grantId })
   await expect.poll(() => rows(sql, waiting), { interval: 1 }).toHaveLength(1)
   await moving.query('commit')
   expect(await claim).toMatchObject({ executionId, priority: 5 })
-  expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+  expect(await stored.ready.all(sql)).toEqual([])
 })

@@ -1,32 +1,30 @@
 import { expect, test } from 'vitest'
 import { mintExecutionId } from '../../src/model/id.ts'
 import { hold } from '../support/barrier.ts'
-import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { engines, secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
 
 // Every statement that writes into the table waits at its start; when the lock is released, all of them run at once.
-const gate = (table: string) => `lock table flowfabric.${table} in share mode`
-
 test('of two creates with one id at once, one creates and the other is its duplicate', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
   const executionId = mintExecutionId()
-  const held = await hold(url, gate('ff_exec_core'))
+  const held = await hold(url, stored.executions.lockingTable('share'))
   const creates = [engine, other].map((one) => one.executions.create({ executionId, kind: 'k' }))
   await held.waiters(2)
   await held.release()
   const answers = await Promise.all(creates)
   expect(answers.map((answer) => answer.kind).toSorted()).toEqual(['created', 'duplicate'])
   expect(new Set(answers.map((answer) => answer.executionId))).toEqual(new Set([executionId]))
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(1)
 })
 
 test('of six creates with one key at once, one creates and the others are its duplicates', async () => {
   const { sql, url } = await setup()
   const all = await engines(url, 6)
-  const held = await hold(url, gate('ff_exec_core'))
+  const held = await hold(url, stored.executions.lockingTable('share'))
   const creates = all.map((engine) => engine.executions.create({ kind: 'k', idempotencyKey: 'order 7' }))
   await held.waiters(6)
   await held.release()
@@ -34,13 +32,13 @@ test('of six creates with one key at once, one creates and the others are its du
   expect(answers.filter((answer) => answer.kind === 'created')).toHaveLength(1)
   expect(answers.filter((answer) => answer.kind === 'duplicate')).toHaveLength(5)
   expect(new Set(answers.map((answer) => answer.executionId)).size).toBe(1)
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(1)
 })
 
 test('of two requests that differ under one key at once, one creates and the other is a conflict', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
-  const held = await hold(url, gate('ff_exec_core'))
+  const held = await hold(url, stored.executions.lockingTable('share'))
   const creates = [engine, other].map((one, priority) =>
     one.executions.create({ kind: 'k', idempotencyKey: 'x', priority }),
   )
@@ -51,7 +49,7 @@ test('of two requests that differ under one key at once, one creates and the oth
     outcome.status === 'fulfilled' ? outcome.value.kind : outcome.reason.code,
   )
   expect(new Set(outcomes)).toEqual(new Set(['created', 'idempotency_conflict']))
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(1)
 })
 
 test('of two creates at once under an expired key, one takes it', async () => {
@@ -59,7 +57,7 @@ test('of two creates at once under an expired key, one takes it', async () => {
   const other = await secondEngine(url)
   const first = await engine.executions.create({ kind: 'k', idempotencyKey: 'x', idempotencyTtl: '1m' })
   await clock.advance('2m')
-  const held = await hold(url, gate('ff_exec_core'))
+  const held = await hold(url, stored.executions.lockingTable('share'))
   const creates = [engine, other].map((one) => one.executions.create({ kind: 'k', idempotencyKey: 'x' }))
   await held.waiters(2)
   await held.release()
@@ -67,21 +65,21 @@ test('of two creates at once under an expired key, one takes it', async () => {
   expect(answers.map((answer) => answer.kind).toSorted()).toEqual(['created', 'duplicate'])
   expect(new Set(answers.map((answer) => answer.executionId)).size).toBe(1)
   expect(answers[0]!.executionId).not.toBe(first.executionId)
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(2)
-  expect(await rows(sql, 'select from flowfabric.ff_idempotency_key')).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(2)
+  expect(await stored.idempotencyKeys.all(sql)).toHaveLength(1)
 })
 
 test('RACE-03 two first uses of a lane at once register one lane, and both succeed', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
-  const held = await hold(url, gate('ff_lane_registry'))
+  const held = await hold(url, stored.lanes.lockingTable('share'))
   const creates = [engine, other].map((one) => one.executions.create({ kind: 'k', lane: 'new' }))
   await held.waiters(2)
   await held.release()
   const answers = await Promise.all(creates)
   expect(answers.map((answer) => answer.kind)).toEqual(['created', 'created'])
-  expect(await rows(sql, 'select from flowfabric.ff_lane_registry')).toHaveLength(1)
-  expect(await rows(sql, 'select from flowfabric.ff_queue')).toHaveLength(1)
+  expect(await stored.lanes.all(sql)).toHaveLength(1)
+  expect(await stored.queues.all(sql)).toHaveLength(1)
 })
 
 test('a key that another transaction has taken and not committed is contended, and free after its rollback', async () => {
@@ -90,8 +88,7 @@ test('a key that another transaction has taken and not committed is contended, a
   expect(first.kind).toBe('created')
   const held = await hold(
     url,
-    `insert into flowfabric.ff_idempotency_key
-     select namespace, scope_id, 'x', gen_random_uuid(), expires_at_ms, request_hash from flowfabric.ff_idempotency_key`,
+    stored.idempotencyKeys.multiplying(1, { idempotency_key: `'x'`, execution_id: 'gen_random_uuid()' }),
   )
   const error = await refusal('contended', engine.executions.create({ kind: 'k', idempotencyKey: 'x' }))
   expect(error.retryable).toBe(true)
@@ -105,8 +102,7 @@ test('a locked key does not delay the rest of its set, nor the sets after it', a
   await engine.executions.create({ kind: 'k', idempotencyKey: 'seed' })
   const held = await hold(
     url,
-    `insert into flowfabric.ff_idempotency_key
-     select namespace, scope_id, 'x3', gen_random_uuid(), expires_at_ms, request_hash from flowfabric.ff_idempotency_key`,
+    stored.idempotencyKeys.multiplying(1, { idempotency_key: `'x3'`, execution_id: 'gen_random_uuid()' }),
   )
   const creates = Array.from({ length: 8 }, (_, index) =>
     engine.executions.create({ kind: 'k', idempotencyKey: `x${index}` }),
@@ -123,10 +119,10 @@ test('a locked key does not delay the rest of its set, nor the sets after it', a
 test('creates without a key wait for no other transaction', async () => {
   const { engine, sql, url } = await setup()
   await engine.executions.create({ kind: 'k', idempotencyKey: 'seed' })
-  const held = await hold(url, 'update flowfabric.ff_exec_core set priority = 1')
-  await hold(url, 'select from flowfabric.ff_idempotency_key for update')
+  const held = await hold(url, stored.executions.changing({ priority: 1 }))
+  await hold(url, stored.idempotencyKeys.lockingRows('update'))
   const answers = await engine.executions.createMany(Array.from({ length: 20 }, () => ({ kind: 'k' })))
   expect(answers.every((answer) => answer.kind === 'created')).toBe(true)
   await held.release()
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(21)
+  expect(await stored.executions.all(sql)).toHaveLength(21)
 })

@@ -12,10 +12,10 @@ import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf, held } from '../engine/execution/holder.ts'
 import { hold } from '../support/barrier.ts'
 import { factory } from '../support/factory.ts'
-import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 
@@ -29,7 +29,7 @@ test('DELAY-09 a locked row does not delay others, and is promoted when the lock
   const { engine, sql, url } = await setup()
   const given = factory(sql)
   const [locked, other] = [await given.delayed({ until: 1 }), await given.delayed({ until: 2 })]
-  const change = 'update flowfabric.ff_exec_core set retry_count = retry_count where execution_id = $1'
+  const change = stored.executions.changing('retry_count = retry_count', 'execution_id = $1')
   const held = await hold(url, change, [parseExecutionId(locked).uuid])
   expect(await delayedPromoter.runOnce(sql, { batch: 2 })).toMatchObject({ processed: 1, errors: 0 })
   expect((await engine.executions.describe(other))?.publicState).toBe('waiting')
@@ -46,7 +46,7 @@ test('a lease that is being renewed does not expire, and neither does one that j
   await renewing.connect()
   onTestFinished(() => renewing.end())
   await renewing.query('begin')
-  await renewing.query('update flowfabric.ff_lease set expires_at_ms = $1', [(await clock.now()) + 60_000])
+  await renewing.query(stored.leases.changing('expires_at_ms = $1'), [(await clock.now()) + 60_000])
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
   await renewing.query('commit')
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
@@ -58,7 +58,7 @@ test('a waitpoint does not expire while another transaction locks its execution 
   const { engine, sql, url } = await setup()
   const fence = fenceOf(await held(engine))
   const { waitpointId } = await engine.waitpoints.create({ ...fence, key: 'answer', expiresIn: 0 })
-  const suspending = await hold(url, 'select from flowfabric.ff_exec_core for no key update')
+  const suspending = await hold(url, stored.executions.lockingRows('no key update'))
   expect(await waitpointExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
   await suspending.release()
   await expect.poll(() => waitpointExpiry.runOnce(sql)).toMatchObject({ processed: 1 })
@@ -73,12 +73,11 @@ test('two runs of the duties at once act on each row once', async () => {
   for (let round = 1; round <= 50; round++) {
     // Claimed ahead: expiries of started runs would delay the next claim.
     await engine.executions.claim({ ...worker, max: 200, startCount: 0, leaseTtl: '1h' })
-    await sql.script('update flowfabric.ff_lease set expires_at_ms = 1')
+    await stored.leases.change(sql, { expires_at_ms: 1 })
     const runs = await Promise.all([leaseExpiry.runOnce(sql), leaseExpiry.runOnce(other)])
     expect(runs.reduce((sum, run) => sum + run.processed, 0)).toBe(200)
     expect(runs.map((run) => run.errors)).toEqual([0, 0])
-    const events = `select count(*) from flowfabric.ff_lease_event where event_type = 'expired'`
-    expect(await rows(sql, events)).toEqual([{ count: 200 * round }])
+    expect(await stored.leaseEvents.count(sql, { event_type: 'expired' })).toBe(200 * round)
   }
 })
 

@@ -14,6 +14,9 @@ import type { Sql } from '../../src/sql/sql.ts'
 import { eventsOf, subscriber, subscriberOf, take, takeIds } from '../engine/event/subscriber.ts'
 import { factory } from '../support/factory.ts'
 import { setup } from '../support/setup.ts'
+import * as stored from '../support/stored.ts'
+import { nowMs } from '../support/changes.ts'
+import { addEvents } from '../support/event-log.ts'
 
 const beginning = encodeEventCursor(0)
 
@@ -35,13 +38,13 @@ async function anotherProcess(url: string): Promise<Sql> {
 // the count of the execution's committed transitions, so a reader can detect what it missed.
 const transition = `
 with changed as (
-  update flowfabric.ff_exec_core
+  update ${stored.executions.qualified}
   set retry_count = retry_count + 1
   where execution_id = $1
   returning execution_id, partition_key, namespace, retry_count
 )
-insert into flowfabric.ff_event (occurred_at_ms, execution_id, event_type, partition_key, namespace, actor, attempt_index)
-select flowfabric.ff_now_ms(), execution_id, 'renewed', partition_key, namespace, 'writer', retry_count
+insert into ${stored.events.qualified} (occurred_at_ms, execution_id, event_type, partition_key, namespace, actor, attempt_index)
+select ${nowMs}, execution_id, 'renewed', partition_key, namespace, 'writer', retry_count
 from changed`
 
 const writerCount = 12
@@ -87,15 +90,7 @@ async function takeAll(subscription: Subscription): Promise<LogEvent[]> {
 async function expectWhole(sql: Sql, events: readonly LogEvent[], from: 'beginning' | 'somewhere'): Promise<void> {
   const cursors = events.map((event) => event.cursor)
   expect(cursors).toEqual([...new Set(cursors)].toSorted())
-  const rows = await sql.query(
-    {
-      name: 'test.counts',
-      params: {},
-      row: { execution_id: 'uuid', retry_count: 'int4' },
-      text: 'select execution_id, retry_count from flowfabric.ff_exec_core where retry_count > 0',
-    },
-    {},
-  )
+  const rows = await stored.executions.pick(sql, ['execution_id', 'retry_count'], 'retry_count > 0')
   for (const { execution_id: uuid, retry_count: last } of rows) {
     const counts = events
       .filter((event) => parseExecutionId(event.executionId).uuid === uuid)
@@ -217,9 +212,7 @@ test('a reader that starts far behind an open id waits for it; one that starts a
   const quick = await connect(url)
   await slow.query('begin')
   await slow.query(transition, [first])
-  await quick.query(`
-    insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor)
-    select 0, 'renewed', 0, 'default', 'writer' from generate_series(1, 10500)`)
+  await quick.query(addEvents(10_500))
   const open = subscriber(sql)
   const old = await open({ after: beginning })
   const fresh = await open()

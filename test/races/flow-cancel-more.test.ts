@@ -9,8 +9,9 @@ import type { Statement } from '../../src/sql/statement.ts'
 import { fenceOf } from '../engine/execution/holder.ts'
 import { graphOf, walk } from '../engine/flow/walk.ts'
 import { hold } from '../support/barrier.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
+import * as stored from '../support/stored.ts'
+import { makeReady } from '../support/changes.ts'
 
 const key = 4712
 
@@ -38,17 +39,14 @@ test.each([
     members: [{ name: 'in', flow: { kind: 'inner', ...graphOf({ members: ['x'] }) } }],
   })
   const inner = flow.inner['in']!
-  const mark = (policy: string, at: string) =>
-    sql.script(`update flowfabric.ff_flow_core set cancel_policy = ${policy}, cancelled_at_ms = ${at}
-      where flow_id = '${inner.uuid}'`)
+  const mark = (policy: string | null, at: number | null) =>
+    stored.flows.change(sql, { cancel_policy: policy, cancelled_at_ms: at }, { flow_id: inner.uuid })
   await engine.flows.cancel({ flowId: inner.flowId, policy: 'cancel_pending' })
   // A claim that began before the cancel.
-  await mark('null', 'null')
-  await sql.script(`insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
-    select queue_id, -priority, rank, execution_id from flowfabric.ff_exec_core where eligibility_state = 'eligible_now'
-    on conflict do nothing`)
+  await mark(null, null)
+  await makeReady(sql, `eligibility_state = 'eligible_now'`)
   const x = await inner.take('x')
-  await mark(`'cancel_pending'`, '1')
+  await mark('cancel_pending', 1)
   expect(where.statement.text).toContain(where.after)
   const text = where.statement.text.replace(where.after, where.after + where.gate)
   const gate = await hold(url, `select pg_advisory_xact_lock(${key})`)
@@ -63,7 +61,7 @@ test.each([
   await cancelBacklog.runOnce(sql)
   expect(await inner.states()).toEqual({ x: 'cancelled' })
   await expect(engine.executions.complete(fenceOf(x))).rejects.toMatchObject({ code: 'execution_not_active' })
-  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toEqual([])
+  expect(await stored.cancelBacklog.all(sql)).toEqual([])
 })
 
 /** The same database, with another text in place of a statement that a decision reads. */

@@ -7,9 +7,9 @@ import { openPostgres } from '../../src/sql/postgres.ts'
 import { fenceOf, take, worker } from '../engine/execution/holder.ts'
 import { flowRow, grown } from '../engine/flow/grown.ts'
 import { hold } from '../support/barrier.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
+import * as stored from '../support/stored.ts'
 
 interface Side {
   readonly engine: Engine
@@ -119,7 +119,7 @@ test('the same graph, submitted twice at once, exists once', async () => {
   const answers = await meet(url, [() => engine.flows.submitGraph(graph), () => second.flows.submitGraph(graph)])
   expect(answers.map((answer) => answer.kind).toSorted()).toEqual(['duplicate', 'submitted'])
   expect(answers[0]!.members).toEqual(answers[1]!.members)
-  expect(await rows(sql, `select from flowfabric.ff_flow_member where member_name in ('a', 'b')`)).toHaveLength(2)
+  expect(await stored.members.all(sql, `member_name in ('a', 'b')`)).toHaveLength(2)
 })
 
 test('fifty members that are added at once all exist, each at a revision of its own', async () => {
@@ -137,7 +137,7 @@ test('fifty members that are added at once all exist, each at a revision of its 
 test('an edit of a flow that is locked for long is contended, and takes one connection however many edits wait', async () => {
   const { engine, url } = await setup()
   const { flowId, connect } = await grown(engine, ['a', 'b'])
-  const held = await hold(url, 'select from flowfabric.ff_flow_core for no key update')
+  const held = await hold(url, stored.flows.lockingRows('no key update'))
   const edits = [connect('a > b'), engine.flows.addMember({ flowId, execution: { kind: 'k' } })]
   const codes = Promise.all(edits.map(codeOf))
   await held.waiters(1)

@@ -7,11 +7,12 @@ import { dispatch } from '../../src/engine/duties/dispatch.ts'
 import { leaseExpiry } from '../../src/engine/duties/lease-expiry.ts'
 import { fenceOf, worker } from '../engine/execution/holder.ts'
 import { graphOf, submit } from '../engine/flow/walk.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { flowMoves, type FlowMove, type Members } from './flow-moves.ts'
 import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
+import { isLive } from '../support/reads.ts'
 
 const faults = ['database_error', 'internal_error', 'contended']
 
@@ -70,10 +71,8 @@ async function race(
 
 /** Gives all leases back, then runs all work until none is left. */
 async function bringToEnd({ engine, sql }: WatchedEngine): Promise<void> {
-  await sql.script('update flowfabric.ff_lease set expires_at_ms = 1')
-  const live = `select from flowfabric.ff_exec_core where lifecycle_phase <> 'terminal' or exists (
-    select from flowfabric.ff_dispatch where flow_id is not null)`
-  for (let rounds = 0; (await rows(sql, live)).length > 0; rounds += 1) {
+  await stored.leases.change(sql, { expires_at_ms: 1 })
+  for (let rounds = 0; await isLive(sql); rounds += 1) {
     expect(rounds, 'something is stranded').toBeLessThan(100)
     for (const duty of [leaseExpiry, dispatch, cancelBacklog]) await duty.runOnce(sql)
     const { claims } = await engine.executions.claim({ ...worker, max: 100, leaseTtl: '1h' })

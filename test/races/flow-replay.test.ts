@@ -5,11 +5,11 @@ import { resolveFlows, resolveMoreOfFlows } from '../../src/engine/dispatch/sets
 import { checkInvariants } from '../../src/engine/invariants.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { walk } from '../engine/flow/walk.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
 import { watchedEngine } from './watched-engine.ts'
 import { patience } from '../support/patience.ts'
+import { countPending } from '../support/reads.ts'
 
 const times = 50
 
@@ -75,10 +75,7 @@ test(
 )
 
 async function settle(sql: Sql): Promise<void> {
-  while (
-    (await rows(sql, 'select from flowfabric.ff_dispatch union all select from flowfabric.ff_cancel_backlog')).length >
-    0
-  ) {
+  while ((await countPending(sql)) > 0) {
     await resolveFlows(sql, 100)
     await resolveMoreOfFlows(sql, 100)
     await endBacklogged(sql, 100)

@@ -6,6 +6,7 @@ import { openPostgres } from '../../src/sql/postgres.ts'
 import { walk } from '../engine/flow/walk.ts'
 import { hold } from '../support/barrier.ts'
 import { setup } from '../support/setup.ts'
+import * as stored from '../support/stored.ts'
 
 test.each([
   { form: 'plain', resolve: resolveFlows },
@@ -21,7 +22,7 @@ test.each([
   await inner.endTaken(await inner.take('x'))
   const sameTag = await hold(
     url,
-    `insert into flowfabric.ff_flow_tag (flow_id, created_at_ms, namespace, tag_key, tag_value) values ($1, 0, 'default', 'team', 'a')`,
+    `insert into ${stored.flowTags.qualified} (flow_id, created_at_ms, namespace, tag_key, tag_value) values ($1, 0, 'default', 'team', 'a')`,
     [inner.uuid],
   )
   const tagged = engine.flows.setTag(inner.flowId, 'team', 'core')

@@ -12,9 +12,10 @@ import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf } from '../engine/execution/holder.ts'
 import { walk } from '../engine/flow/walk.ts'
 import { hold } from '../support/barrier.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
+import * as stored from '../support/stored.ts'
+import { countPending } from '../support/reads.ts'
 
 interface Side extends OpenEngine {
   readonly sql: Sql
@@ -30,8 +31,7 @@ const fiftyTurns = Array.from({ length: 50 }, (_, turn) => turn % 2)
 
 /** Runs all owed work, on either engine. */
 async function settle(sql: Sql): Promise<void> {
-  const owed = `select from flowfabric.ff_dispatch where flow_id is not null union all select from flowfabric.ff_cancel_backlog`
-  while ((await rows(sql, owed)).length > 0) {
+  while ((await countPending(sql, { ofFlowsAlone: true })) > 0) {
     await dispatch.runOnce(sql)
     await cancelBacklog.runOnce(sql)
   }
@@ -49,10 +49,7 @@ test('the last two members that a quorum needs end at once, and it fires once', 
     expect(await meet(url, ends, { first })).toEqual(['completed', 'completed'])
     await settle(sql)
     expect(await flow.group('d')).toMatchObject({ satisfied: 2, state: 'satisfied' })
-    const unblocked = await rows(
-      sql,
-      `select from flowfabric.ff_event where event_type = 'unblocked' and execution_id = '${flow.uuidOf('d')}'`,
-    )
+    const unblocked = await stored.events.all(sql, { event_type: 'unblocked', execution_id: flow.uuidOf('d') })
     expect(unblocked).toHaveLength(1)
     await flow.end('d')
     await flow.end('c')
@@ -128,11 +125,11 @@ test('EDGE-10 an edge whose rows are locked is left whole, and resolved when the
   const { sql, url } = fixture
   const flow = await walk(fixture, { edges: ['a > b', 'a > c'] })
   await flow.endTaken(await flow.take('a'))
-  const root = await hold(url, `select from flowfabric.ff_flow_core where flow_id = '${flow.uuid}' for no key update`)
+  const root = await hold(url, stored.flows.lockingRows('no key update', { flow_id: flow.uuid }))
   expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 0 })
   expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting_children', c: 'waiting_children' })
   await root.release()
-  const one = `select from flowfabric.ff_exec_core where execution_id = '${flow.uuidOf('b')}' for no key update`
+  const one = stored.executions.lockingRows('no key update', { execution_id: flow.uuidOf('b') })
   const downstream = await hold(url, one)
   expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 0 })
   expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting_children', c: 'waiting' })
@@ -170,8 +167,8 @@ test.each([
     const flows = [await walk(fixture, { edges: ['a > b'] }), await walk(fixture, { edges: ['a > b'] })]
     for (const flow of flows) await flow.endTaken(await flow.take('a'))
     const held = {
-      'the flow': `select from flowfabric.ff_flow_core where flow_id = '${stuck.uuid}' for no key update`,
-      'a member': `select from flowfabric.ff_exec_core where execution_id = '${stuck.uuidOf('d')}' for no key update`,
+      'the flow': stored.flows.lockingRows('no key update', { flow_id: stuck.uuid }),
+      'a member': stored.executions.lockingRows('no key update', { execution_id: stuck.uuidOf('d') }),
     }
     const lock = await hold(url, held[of.held])
     expect(await resolvers[of.by](sql)).toBe(2)
@@ -187,7 +184,7 @@ test.each([
 test('EDGE-10 the dispatcher returns to the edges that were locked', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > b'] })
-  const lock = `select from flowfabric.ff_flow_core where flow_id = '${flow.uuid}' for no key update`
+  const lock = stored.flows.lockingRows('no key update', { flow_id: flow.uuid })
   const root = await hold(fixture.url, lock)
   await flow.endTaken(await flow.take('a'))
   await root.release()
@@ -204,8 +201,8 @@ test('EDGE-11 no lock outlives its hop: between two hops, others may lock everyt
     await flow.endTaken(await flow.take(`a${index}`))
     expect(await resolveFlows(sql, 1)).toMatchObject({ done: 1 })
     await other.sql.transaction(async (tx) => {
-      for (const table of ['ff_flow_core', 'ff_edge_group', 'ff_edge', 'ff_exec_core', 'ff_dispatch']) {
-        await tx.script(`select from flowfabric.${table} for update nowait`)
+      for (const table of [stored.flows, stored.edgeGroups, stored.edges, stored.executions, stored.dispatches]) {
+        await tx.script(`${table.lockingRows('update')} nowait`)
       }
     })
   }

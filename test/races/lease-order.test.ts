@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { parseExecutionId } from '../../src/model/id.ts'
 import { hold } from '../support/barrier.ts'
 import { factory } from '../support/factory.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
+import * as stored from '../support/stored.ts'
+import { isEventIdDrawn } from '../support/event-log.ts'
 
 const leaseId = '0190a000-0000-7000-8000-000000000001'
 
@@ -13,7 +14,7 @@ test.each(['complete', 'fail', 'release', 'cancel'] as const)(
     const { engine, sql, url } = await setup()
     const executionId = await factory(sql).active({ leaseId })
     const { uuid } = parseExecutionId(executionId)
-    const renewal = await hold(url, 'select from flowfabric.ff_lease where execution_id = $1 for no key update', [uuid])
+    const renewal = await hold(url, stored.leases.lockingRows('no key update', 'execution_id = $1'), [uuid])
     const fence = { executionId, leaseId, leaseEpoch: 1 }
     const { executions } = engine
     const verbs = {
@@ -24,7 +25,7 @@ test.each(['complete', 'fail', 'release', 'cancel'] as const)(
     }
     const done = verbs[verb]()
     await renewal.waiters(1)
-    expect(await rows(sql, 'select is_called from flowfabric.ff_event_id')).toEqual([{ is_called: false }])
+    expect(await isEventIdDrawn(sql)).toBe(false)
     await renewal.release()
     await done
   },

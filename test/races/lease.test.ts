@@ -4,7 +4,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Engine } from '../../src/engine/contract.ts'
 import type { Fence } from '../../src/engine/transition/fence.ts'
 import { parseExecutionId, type ExecutionId } from '../../src/model/id.ts'
-import { fenceOf, held, interruptAll, take, worker } from '../engine/execution/holder.ts'
+import { fenceOf, held, take, worker } from '../engine/execution/holder.ts'
+import type { Sql } from '../../src/sql/sql.ts'
 import { hold } from '../support/barrier.ts'
 import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
@@ -12,18 +13,17 @@ import { setup } from '../support/setup.ts'
 import { withoutWriting } from '../support/written.ts'
 import { codeOf } from './meeting.ts'
 import { secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
+import { interruptAll } from '../support/changes.ts'
 
 const times = 50
 // Counts this database only: other tests have waiters of their own.
 const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-const change = 'update flowfabric.ff_exec_core set retry_count = retry_count where execution_id = $1'
-const everything = 'lock table flowfabric.ff_exec_core in share mode'
+const change = stored.executions.changing('retry_count = retry_count', 'execution_id = $1')
+const everything = stored.executions.lockingTable('share')
 const uuidOf = (id: ExecutionId) => [parseExecutionId(id).uuid]
 
-async function completionEvents(sql: Parameters<typeof rows>[0]): Promise<unknown> {
-  const [row] = await rows(sql, 'select count(*) from flowfabric.ff_completion_event')
-  return row!['count']
-}
+const completionEvents = (sql: Sql) => stored.endings.count(sql)
 
 test('a zombie that completes at the same time as its successor is refused, and one ending is written', async () => {
   const { engine, sql, url } = await setup()
@@ -86,7 +86,7 @@ test('of a cancel and a complete one wins, the other is refused, and one event i
     const ended = outcome.startsWith('completed') ? 'completed' : 'cancelled'
     expect((await engine.executions.describe(executionId))?.publicState).toBe(ended)
     expect(await completionEvents(sql)).toBe(round)
-    expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])
+    expect(await stored.leases.all(sql)).toEqual([])
   }
 })
 
@@ -103,7 +103,7 @@ test('of a fail and a cancel one wins, and a retry is never left behind an endin
     await barrier.release()
     expect(['retry_scheduled', 'execution_not_active']).toContain(await fail)
     expect(await cancel).toBe('cancelled')
-    expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+    expect(await stored.ready.all(sql)).toEqual([])
   }
   expect(await completionEvents(sql)).toBe(times)
 })
@@ -145,7 +145,7 @@ test('a write to a row that stays locked is contended, and works when the lock i
   await engine.executions.createMany(writes.map(() => ({ kind: 'k' })))
   const { claims } = await engine.executions.claim({ ...worker, max: writes.length })
   const writeAll = () => writes.map((write, index) => write(engine, fenceOf(claims[index]!)))
-  const barrier = await hold(url, 'update flowfabric.ff_exec_core set retry_count = retry_count')
+  const barrier = await hold(url, stored.executions.changing('retry_count = retry_count'))
   await withoutWriting(sql, () =>
     Promise.all(writeAll().map(async (work) => expect((await refusal('contended', work)).retryable).toBe(true))),
   )
@@ -173,14 +173,14 @@ test('a renewal and a complete at once: the execution completes, and no lease is
   const other = await secondEngine(url)
   for (let round = 1; round <= times; round += 1) {
     const fence = fenceOf(await held(engine))
-    const barrier = await hold(url, 'lock table flowfabric.ff_lease in share mode')
+    const barrier = await hold(url, stored.leases.lockingTable('share'))
     const complete = codeOf(engine.executions.complete(fence))
     const renewal = renewed(other, fence)
     await barrier.waiters(2)
     await barrier.release()
     expect(await complete).toBe('completed')
     expect(['renewed', 'execution_not_active']).toContain(await renewal)
-    expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])
+    expect(await stored.leases.all(sql)).toEqual([])
     expect(await renewed(other, fence)).toBe('execution_not_active')
   }
   expect(await completionEvents(sql)).toBe(times)
@@ -191,19 +191,19 @@ test('two renewals of one lease at once both keep it', async () => {
   const other = await secondEngine(url)
   const fence = fenceOf(await held(engine))
   for (let round = 1; round <= times; round += 1) {
-    const barrier = await hold(url, 'lock table flowfabric.ff_lease in share mode')
+    const barrier = await hold(url, stored.leases.lockingTable('share'))
     const renewals = [renewed(engine, fence), renewed(other, fence)]
     await barrier.waiters(2)
     await barrier.release()
     expect(await Promise.all(renewals)).toEqual(['renewed', 'renewed'])
   }
-  expect(await rows(sql, 'select from flowfabric.ff_lease')).toHaveLength(1)
+  expect(await stored.leases.all(sql)).toHaveLength(1)
 })
 
 test('a lease whose row is locked is not lost, and delays none of the others', async () => {
   const { engine, url } = await setup()
   const [one, other] = [await held(engine), await held(engine)]
-  await hold(url, 'select from flowfabric.ff_lease where execution_id = $1 for update', uuidOf(one.executionId))
+  await hold(url, stored.leases.lockingRows('update', 'execution_id = $1'), uuidOf(one.executionId))
   const { leases } = await engine.executions.renew({
     workerInstanceId: 'w-1',
     leases: [fenceOf(one), fenceOf(other)],
@@ -220,7 +220,7 @@ test('a write succeeds when its lease is renewed while it waits, though the leas
   await renewal.connect()
   onTestFinished(() => renewal.end())
   await renewal.query('begin')
-  await renewal.query('update flowfabric.ff_lease set expires_at_ms = expires_at_ms + 3600000')
+  await renewal.query(stored.leases.changing('expires_at_ms = expires_at_ms + 3600000'))
   await clock.advance('5m')
   const complete = engine.executions.complete(fenceOf(claim))
   await expect.poll(() => rows(sql, waiting), { interval: 1 }).toHaveLength(1)
@@ -243,7 +243,7 @@ test.each([
     await renewal.connect()
     onTestFinished(() => renewal.end())
     await renewal.query('begin')
-    await renewal.query('update flowfabric.ff_lease set expires_at_ms = expires_at_ms + 3600000')
+    await renewal.query(stored.leases.changing('expires_at_ms = expires_at_ms + 3600000'))
     await clock.advance('5m')
     const answer = codeOf(engine.executions[verb]({ ...fenceOf(claim), condition }))
     await expect.poll(() => rows(sql, waiting), { interval: 1 }).toHaveLength(1)

@@ -5,10 +5,10 @@ import { checkInvariants } from '../../src/engine/invariants.ts'
 import type { Fence } from '../../src/engine/transition/fence.ts'
 import { formatExecutionId } from '../../src/model/id.ts'
 import type { Sql } from '../../src/sql/sql.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady, movesOfSuspended } from './moves.ts'
 import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
+import * as stored from '../support/stored.ts'
 
 const moves = [...movesOfHeld, ...movesOfReady, ...movesOfDelayed, ...movesOfSuspended, ...movesOfEnded]
 const policy = { retry: { attempts: 100, backoff: { type: 'fixed', delayMs: 0 } }, maxReplayCount: 1000 } as const
@@ -18,7 +18,17 @@ test('claims, writes, signals, cancels, replays and duties of overlapping sets n
   const sides = await Promise.all(Array.from({ length: 4 }, () => watchedEngine(url)))
   await engine.executions.createMany(Array.from({ length: 40 }, () => ({ kind: 'k', policy })))
   for (let round = 1; round <= 50; round += 1) {
-    await sql.script(someAreDue)
+    await stored.leases.change(sql, { expires_at_ms: 1 }, 'random() < 0.2')
+    await stored.executions.change(sql, { attempt_deadline_at_ms: 1 }, `lifecycle_phase = 'active' and random() < 0.2`)
+    await stored.executions.change(sql, { deadline_at_ms: 1 }, `lifecycle_phase <> 'terminal' and random() < 0.2`)
+    await stored.executions.change(sql, { delay_until_ms: 1 }, 'delay_until_ms is not null and random() < 0.5')
+    await stored.suspensions.change(
+      sql,
+      { timeout_at_ms: 1, timeout_behavior: 'auto_resume_with_timeout_signal' },
+      'closed_at_ms is null and random() < 0.3',
+    )
+    await stored.suspensions.change(sql, { wake_at_ms: 1 }, 'closed_at_ms is null and random() < 0.3')
+    await stored.grants.change(sql, { expires_at_ms: 1 })
     const fences = await lastFences(sql)
     const said = await Promise.all(sides.map((side) => actAtRandom(side, fences)))
     expect(said.flat()).not.toContain('database_error')
@@ -26,19 +36,9 @@ test('claims, writes, signals, cancels, replays and duties of overlapping sets n
   }
   expect(sides.map((side) => side.deadlockCount())).toEqual(sides.map(() => 0))
   // They did compete: writes of all kinds exist.
-  const kinds = await rows(sql, 'select distinct event_type from flowfabric.ff_event')
-  expect(kinds.length).toBeGreaterThanOrEqual(8)
+  const kinds = new Set((await stored.events.pick(sql, ['event_type'])).map((row) => row.event_type))
+  expect(kinds.size).toBeGreaterThanOrEqual(8)
 })
-
-const someAreDue = `
-  update flowfabric.ff_lease set expires_at_ms = 1 where random() < 0.2;
-  update flowfabric.ff_exec_core set attempt_deadline_at_ms = 1 where lifecycle_phase = 'active' and random() < 0.2;
-  update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase <> 'terminal' and random() < 0.2;
-  update flowfabric.ff_exec_core set delay_until_ms = 1 where delay_until_ms is not null and random() < 0.5;
-  update flowfabric.ff_suspension_current set timeout_at_ms = 1, timeout_behavior = 'auto_resume_with_timeout_signal'
-    where closed_at_ms is null and random() < 0.3;
-  update flowfabric.ff_suspension_current set wake_at_ms = 1 where closed_at_ms is null and random() < 0.3;
-  update flowfabric.ff_grant set expires_at_ms = 1`
 
 async function actAtRandom(side: WatchedEngine, fences: readonly Fence[]): Promise<string[]> {
   const said: string[] = []
@@ -60,14 +60,9 @@ function someOf(fences: readonly Fence[]): Fence[] {
 
 /** Fences of the current or last holders; for executions that were never claimed, a lease that never existed. */
 async function lastFences(sql: Sql): Promise<Fence[]> {
-  const found = await rows(
-    sql,
-    `select execution_id, partition_key, coalesce(lease_id, execution_id) as lease_id, greatest(lease_epoch, 1) as epoch
-     from flowfabric.ff_exec_core`,
-  )
-  return found.map((row) => ({
-    executionId: formatExecutionId(row['partition_key'] as number, row['execution_id'] as string),
-    leaseId: row['lease_id'] as string,
-    leaseEpoch: row['epoch'] as number,
+  return (await stored.executions.all(sql)).map((row) => ({
+    executionId: formatExecutionId(row.partition_key, row.execution_id),
+    leaseId: row.lease_id ?? row.execution_id,
+    leaseEpoch: Math.max(row.lease_epoch, 1),
   }))
 }

@@ -7,14 +7,14 @@ import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { hold } from '../support/barrier.ts'
 import { factory } from '../support/factory.ts'
-import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
+import { moveLog, logBlocksOf } from '../support/event-log.ts'
 
 const firstEnd = 10_000_001
 const duty = logBlocks({ keptForMs: 3_600_000, blockSize: 10 })
-const blocks = `select count(*) from pg_inherits where inhparent = 'flowfabric.ff_event'::regclass`
 
 async function another(url: string): Promise<Sql> {
   const sql = await openPostgres({ url, schema: 'flowfabric' })
@@ -27,34 +27,34 @@ async function withOldBlock() {
   const fixture = await setup()
   const { sql, clock } = fixture
   const given = factory(sql)
-  await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd - 1}, false)`)
+  await moveLog(sql, firstEnd - 1)
   await given.completed()
   await duty.runOnce(sql)
   await clock.advance('2h')
   await given.completed()
-  expect(await rows(sql, blocks)).toEqual([{ count: 2 }])
+  expect(await logBlocksOf(sql)).toHaveLength(2)
   return fixture
 }
 
 test('while a reader reads the log for long, its oldest block stays, and writers continue', async () => {
   const { engine, sql, url } = await withOldBlock()
-  const held = await hold(url, 'select count(*) from flowfabric.ff_event')
+  const held = await hold(url, stored.events.selecting('*'))
   const error = await refusal('contended', duty.runOnce(sql))
   expect(error.message).toContain('the oldest block of the event log could not be dropped')
   await engine.executions.cancel({ executionId: await factory(sql).waiting() })
-  expect(await rows(sql, blocks)).toEqual([{ count: 2 }])
+  expect(await logBlocksOf(sql)).toHaveLength(2)
   await held.release()
   await expect.poll(() => duty.runOnce(sql).catch(() => null)).toMatchObject({ processed: 1, errors: 0 })
-  expect(await rows(sql, blocks)).toEqual([{ count: 1 }])
+  expect(await logBlocksOf(sql)).toHaveLength(1)
 })
 
 test('an event in progress keeps its block', async () => {
   const { sql, url } = await withOldBlock()
-  const event = `insert into flowfabric.ff_event (event_id, occurred_at_ms, event_type, partition_key, namespace, actor)
+  const event = `insert into ${stored.events.qualified} (event_id, occurred_at_ms, event_type, partition_key, namespace, actor)
     values (7, 1, 'renewed', 0, 'default', 'late')`
   const held = await hold(url, event)
   await refusal('contended', duty.runOnce(sql))
-  expect(await rows(sql, blocks)).toEqual([{ count: 2 }])
+  expect(await logBlocksOf(sql)).toHaveLength(2)
   await held.release()
 })
 
@@ -64,17 +64,17 @@ test('two engines that create or drop the same block at once create one and drop
   const dropping = await Promise.allSettled([duty.runOnce(sql), duty.runOnce(other)])
   const dropped = dropping.flatMap((run) => (run.status === 'fulfilled' ? [run.value.processed] : []))
   expect(dropped.reduce((sum, count) => sum + count, 0)).toBe(1)
-  expect(await rows(sql, blocks)).toEqual([{ count: 1 }])
-  await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd + 6}, false)`)
+  expect(await logBlocksOf(sql)).toHaveLength(1)
+  await moveLog(sql, firstEnd + 6)
   const making = await Promise.all([duty.runOnce(sql), duty.runOnce(other)])
   expect(making.map((run) => run.errors)).toEqual([0, 0])
-  expect(await rows(sql, blocks)).toEqual([{ count: 2 }])
+  expect(await logBlocksOf(sql)).toHaveLength(2)
 })
 
 test('writers that cross blocks while these are created and dropped all succeed', async () => {
   const { engine, sql, url } = await setup()
   const other = await secondEngine(url)
-  await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd - 5}, false)`)
+  await moveLog(sql, firstEnd - 5)
   const brisk = logBlocks({ keptForMs: 0, blockSize: 20 })
   const written = new AbortController()
   const upkeep = (async () => {
@@ -90,9 +90,7 @@ test('writers that cross blocks while these are created and dropped all succeed'
   }
   await Promise.all([write(engine), write(other)]).finally(() => written.abort())
   await upkeep
-  expect(await rows(sql, `select count(*) from flowfabric.ff_exec_core where public_state = 'cancelled'`)).toEqual([
-    { count: 120 },
-  ])
+  expect(await stored.executions.count(sql, { public_state: 'cancelled' })).toBe(120)
 })
 
 test('a role that may not create or drop blocks gets an error that says what to do, and doctor reports it before', async () => {
@@ -118,7 +116,7 @@ test('a role that may not create or drop blocks gets an error that says what to 
     expect(dropping.message).toContain('run flowfabric migrate --grant-to')
     await duty.runOnce(sql)
     expect(await duty.runOnce(visitor)).toMatchObject({ processed: 0, errors: 0 })
-    await sql.script(`select setval('flowfabric.ff_event_id', ${firstEnd + 6}, false)`)
+    await moveLog(sql, firstEnd + 6)
     const making = await refusal('database_right_missing', duty.runOnce(visitor))
     expect(making.message).toContain('the next block of the event log could not be created')
   } finally {

@@ -2,10 +2,10 @@ import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { hold } from '../support/barrier.ts'
 import { factory } from '../support/factory.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 import { secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
 
 async function terminateWaiting(url: string): Promise<number> {
   const client = new pg.Client(url)
@@ -21,14 +21,14 @@ async function terminateWaiting(url: string): Promise<number> {
 test('a create whose connection is killed while it waits is sent again and created once', async () => {
   const { engine, sql, url } = await setup()
   await engine.executions.create({ kind: 'k' })
-  const held = await hold(url, 'lock table flowfabric.ff_exec_core in share mode')
+  const held = await hold(url, stored.executions.lockingTable('share'))
   const create = engine.executions.create({ kind: 'k' })
   await held.waiters(1)
   expect(await terminateWaiting(url)).toBe(1)
   await held.waiters(1)
   await held.release()
   expect(await create).toMatchObject({ kind: 'created' })
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(2)
+  expect(await stored.executions.all(sql)).toHaveLength(2)
 })
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
     const answer = await engine.executions.create({ kind: 'k', ...fields })
     expect(proxy.lostCount()).toBe(1)
     expect(answer).toMatchObject({ kind: 'created', publicState: 'delay' in fields ? 'delayed' : 'waiting' })
-    expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(2)
+    expect(await stored.executions.all(sql)).toHaveLength(2)
     expect(await engine.executions.describe(answer.executionId)).not.toBeNull()
   },
 )
@@ -60,7 +60,7 @@ test('a whole set whose reply was lost is created once', async () => {
   const answers = await engine.executions.createMany(Array.from({ length: 100 }, () => ({ kind: 'k' })))
   expect(proxy.lostCount()).toBe(1)
   expect(answers.every((answer) => answer.kind === 'created')).toBe(true)
-  expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_core')).toEqual([{ count: 101 }])
+  expect(await stored.executions.count(sql)).toBe(101)
 })
 
 test('a cancel whose reply was lost ends the execution once and succeeds', async () => {
@@ -77,5 +77,5 @@ test('a cancel whose reply was lost ends the execution once and succeeds', async
     publicState: 'cancelled',
     cancellationReason: 'why',
   })
-  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(2)
+  expect(await stored.endings.all(sql)).toHaveLength(2)
 })

@@ -2,9 +2,11 @@
 // all.
 import { EngineError } from '../../src/model/errors.ts'
 import { hold, type Hold } from '../support/barrier.ts'
+import * as stored from '../support/stored.ts'
+import { lockingTables } from '../support/table.ts'
 
 /** Every write to an execution or a lease waits at this lock; all waiting writes continue together. */
-export const everyWrite = 'lock table flowfabric.ff_exec_core, flowfabric.ff_lease in exclusive mode'
+export const everyWrite = lockingTables(stored.executions, stored.leases)
 
 interface MeetingOptions {
   /** The contender that reaches the gate first, and so mostly wins. Tests alternate it. */

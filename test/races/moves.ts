@@ -14,6 +14,8 @@ import { worker } from '../engine/execution/holder.ts'
 import { codeOf } from './meeting.ts'
 import { answered, itsTimeHasCome, satisfiedByAnything, signal } from './suspended.ts'
 import type { WatchedEngine } from './watched-engine.ts'
+import * as stored from '../support/stored.ts'
+import { timeoutBehaviourType } from '../support/changes.ts'
 
 export interface Move {
   readonly name: string
@@ -34,7 +36,7 @@ const changePriority = each('changePriority', ({ executions }, { executionId }) 
 const deadline = byDuty(
   executionDeadline,
   'deadline',
-  `update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase <> 'terminal'`,
+  stored.executions.changing({ deadline_at_ms: 1 }, `lifecycle_phase <> 'terminal'`),
 )
 const claim: Move = {
   name: 'claim',
@@ -83,17 +85,16 @@ export const movesOfHeld: readonly Move[] = [
   cancel,
   each('cancel with grace', ({ executions }, { executionId }) => executions.cancel({ executionId, grace: '1m' })),
   changePriority,
-  byDuty(leaseExpiry, 'lease-expiry', 'update flowfabric.ff_lease set expires_at_ms = 1'),
+  byDuty(leaseExpiry, 'lease-expiry', stored.leases.changing({ expires_at_ms: 1 })),
   byDuty(
     attemptTimeout,
     'attempt-timeout',
-    `update flowfabric.ff_exec_core set attempt_deadline_at_ms = 1 where lifecycle_phase = 'active'`,
+    stored.executions.changing({ attempt_deadline_at_ms: 1 }, { lifecycle_phase: 'active' }),
   ),
   byDuty(
     cancelDeadline,
     'cancel',
-    `update flowfabric.ff_exec_core set cancel_requested_at_ms = 1, cancel_deadline_at_ms = 1
-     where lifecycle_phase = 'active'`,
+    stored.executions.changing({ cancel_requested_at_ms: 1, cancel_deadline_at_ms: 1 }, { lifecycle_phase: 'active' }),
   ),
   deadline,
 ]
@@ -117,7 +118,7 @@ export const movesOfDelayed: readonly Move[] = [
   byDuty(
     delayedPromoter,
     'promote',
-    'update flowfabric.ff_exec_core set delay_until_ms = 1 where delay_until_ms is not null',
+    stored.executions.changing({ delay_until_ms: 1 }, { delay_until_ms: stored.present }),
   ),
   cancel,
   changePriority,
@@ -133,9 +134,10 @@ export const movesOfSuspended: readonly Move[] = [
   byDuty(
     suspensionTimeout,
     'suspension-timeout',
-    `update flowfabric.ff_suspension_current set timeout_at_ms = 1, timeout_behavior =
-       (enum_range(null::flowfabric.ff_timeout_behavior))[1 + get_byte(uuid_send(execution_id), 15) % 5]
-     where closed_at_ms is null`,
+    stored.suspensions.changing(
+      `timeout_at_ms = 1, timeout_behavior = (enum_range(null::${timeoutBehaviourType}))[1 + get_byte(uuid_send(execution_id), 15) % 5]`,
+      { closed_at_ms: null },
+    ),
   ),
   byDuty(suspensionWake, 'suspension-wake', itsTimeHasCome),
   cancel,

@@ -12,8 +12,7 @@ import type { CreateRequest } from '../../src/engine/execution/create-request.ts
 import type { Fence } from '../../src/engine/transition/fence.ts'
 import { parseExecutionId } from '../../src/model/id.ts'
 import { transitionsBetween, vectorText } from '../../src/model/transition-walk.ts'
-import { fenceOf, promoteAll, worker } from '../engine/execution/holder.ts'
-import { rows } from '../support/raw.ts'
+import { fenceOf, worker } from '../engine/execution/holder.ts'
 import { watchVectors } from '../support/watch-vectors.ts'
 import { setup } from '../support/setup.ts'
 import { meet } from './meeting.ts'
@@ -21,6 +20,8 @@ import { movesOfDelayed, movesOfEnded, movesOfHeld, movesOfReady, movesOfSuspend
 import { satisfiedByAnything, suspended } from './suspended.ts'
 import { watchedEngine, type WatchedEngine } from './watched-engine.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
+import { expireLeases, promoteAll } from '../support/changes.ts'
 
 const size = 25
 const policy = { retry: { attempts: 3, backoff: { type: 'fixed', delayMs: 0 } } } as const
@@ -120,8 +121,8 @@ async function race(
 const faults: readonly unknown[] = ['contended', 'database_error', 'internal_error', 'execution_not_found']
 
 async function statesOf({ sql }: WatchedEngine, fences: readonly Fence[]): Promise<(string | undefined)[]> {
-  const found = await rows(sql, 'select execution_id, public_state from flowfabric.ff_exec_core')
-  const states = new Map(found.map((row) => [row['execution_id'], row['public_state'] as string]))
+  const found = await stored.executions.pick(sql, ['execution_id', 'public_state'])
+  const states = new Map(found.map((row) => [row['execution_id'], row['public_state']]))
   return fences.map(({ executionId }) => states.get(parseExecutionId(executionId).uuid))
 }
 
@@ -130,12 +131,15 @@ async function statesOf({ sql }: WatchedEngine, fences: readonly Fence[]): Promi
  * executions.
  */
 async function bringToEnd({ engine, sql }: WatchedEngine): Promise<void> {
-  await sql.script('update flowfabric.ff_lease set expires_at_ms = 1; update flowfabric.ff_grant set expires_at_ms = 1')
-  await sql.script(`update flowfabric.ff_suspension_current
-    set timeout_at_ms = 1, timeout_behavior = 'fail', escalated_at_ms = null where closed_at_ms is null`)
+  await expireLeases(sql)
+  await stored.suspensions.change(
+    sql,
+    { timeout_at_ms: 1, timeout_behavior: 'fail', escalated_at_ms: null },
+    { closed_at_ms: null },
+  )
   for (const duty of [executionDeadline, leaseExpiry, suspensionTimeout]) await duty.runOnce(sql)
   await promoteAll(sql)
-  const live = () => rows(sql, `select * from flowfabric.ff_exec_core where lifecycle_phase <> 'terminal'`)
+  const live = () => stored.executions.all(sql, `lifecycle_phase <> 'terminal'`)
   // After the endings the engine still cancels children. It passes over locked rows, and so does the claim.
   for (let round = 0; round < 20 && (await live()).length > 0; round++) {
     const { claims } = await engine.executions.claim({ ...worker, max: 100 })

@@ -6,9 +6,9 @@ import { EngineError } from '../../src/model/errors.ts'
 import { parseExecutionId } from '../../src/model/id.ts'
 import { hold } from '../support/barrier.ts'
 import { factory } from '../support/factory.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
 
 const atOnce = retention(0)
 
@@ -40,7 +40,7 @@ test('a locked execution stays until the lock is released, and the others are de
   const given = factory(sql)
   const locked = await given.completed({ endedAt: 1 })
   await given.completed({ endedAt: 2 })
-  const lock = 'select from flowfabric.ff_exec_core where execution_id = $1 for no key update'
+  const lock = stored.executions.lockingRows('no key update', 'execution_id = $1')
   const held = await hold(url, lock, [parseExecutionId(locked).uuid])
   expect(await atOnce.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
   await held.release()
@@ -61,7 +61,7 @@ test('a tag that is set while its execution is deleted is written or refused, ne
     await atOnce.runOnce(sql)
     expect(await engine.executions.describe(executionId)).toBeNull()
   }
-  expect(await rows(sql, 'select from flowfabric.ff_exec_tag')).toEqual([])
+  expect(await stored.executionTags.all(sql)).toEqual([])
 })
 
 test('one create takes an expired key, while the duty deletes it', async () => {
@@ -82,8 +82,7 @@ test('one create takes an expired key, while the duty deletes it', async () => {
     expect([left.kind, right.kind].toSorted()).toEqual(['created', 'duplicate'])
     expect(left.executionId).toBe(right.executionId)
     expect(left.executionId).not.toBe(first)
-    const keys = `select from flowfabric.ff_idempotency_key where idempotency_key = 'key-${round}'`
-    expect(await rows(sql, keys)).toHaveLength(1)
+    expect(await stored.idempotencyKeys.all(sql, `idempotency_key = 'key-${round}'`)).toHaveLength(1)
   }
 })
 
@@ -94,7 +93,7 @@ test('a grant that is given anew while the old one is deleted stays valid', asyn
   const worker = { workerId: 'w', workerInstanceId: 'w-1' }
   for (let round = 0; round < 50; round++) {
     const [granted] = await Promise.all([other.executions.grant({ executionId, ...worker }), grantExpiry.runOnce(sql)])
-    const grants = await rows(sql, 'select grant_id from flowfabric.ff_grant')
+    const grants = await stored.grants.pick(sql, ['grant_id'])
     expect(grants).toEqual([{ grant_id: granted.grantId }])
     await clock.advance('1m')
   }

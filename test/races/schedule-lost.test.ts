@@ -3,10 +3,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { scheduleFire } from '../../src/engine/duties/schedule-fire.ts'
 import { EngineError } from '../../src/model/errors.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 import { secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
 
 const times = 20
 const hourly = { scheduleId: 'report', kind: 'report', every: '1h', overlap: 'allow' } as const
@@ -31,7 +31,7 @@ test.each([
     // run gets them.
     const firedCount = async (): Promise<unknown> => {
       await scheduleFire.runOnce(sql)
-      return (await rows(sql, 'select count(*) from flowfabric.ff_exec_core'))[0]!['count']
+      return stored.executions.count(sql)
     }
     await expect.poll(firedCount).toBe(round)
   }
@@ -56,10 +56,10 @@ test('a trigger whose reply is lost reports it, and has fired once or not at all
       unknown += 1
     } else fired += 1
   }
-  const [row] = await rows(sql, 'select count(*) from flowfabric.ff_exec_core')
-  expect(row!['count']).toBeGreaterThanOrEqual(fired)
-  expect(row!['count']).toBeLessThanOrEqual(fired + unknown)
-  expect(await engine.schedules.describe({ scheduleId: 'report' })).toMatchObject({ firedCount: row!['count'] })
+  const firedCount = await stored.executions.count(sql)
+  expect(firedCount).toBeGreaterThanOrEqual(fired)
+  expect(firedCount).toBeLessThanOrEqual(fired + unknown)
+  expect(await engine.schedules.describe({ scheduleId: 'report' })).toMatchObject({ firedCount })
 })
 
 test('a put, a registration and a heartbeat whose reply is lost are sent again', async () => {

@@ -6,9 +6,10 @@ import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf } from '../engine/execution/holder.ts'
 import { hold } from '../support/barrier.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
+import { nowMs } from '../support/changes.ts'
 
 async function replicas(url: string, count: number): Promise<Sql[]> {
   const opened = await Promise.all(Array.from({ length: count }, () => openPostgres({ url, schema: 'flowfabric' })))
@@ -30,7 +31,7 @@ test('ten replicas fire each time of each schedule once', async () => {
     expect(runs.every((run) => run.errors === 0)).toBe(true)
     // A time that one replica found locked is fired by the replica that had the lock.
     expect(runs.reduce((sum, run) => sum + run.processed, 0)).toBe(30)
-    expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_core')).toEqual([{ count: 30 * round }])
+    expect(await stored.executions.count(sql)).toBe(30 * round)
   }
 })
 
@@ -60,8 +61,9 @@ test('firing, triggers, pauses, puts and cancels of the same schedules leave not
     const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []))
     expect(failures.filter((error) => !('code' in error) || error.code !== 'contended')).toEqual([])
   }
-  const counted = `select sum(fired_count) - (select count(*) from flowfabric.ff_exec_core) as lost from flowfabric.ff_schedule`
-  expect(await rows(sql, counted)).toEqual([{ lost: '0' }])
+  const schedules = await stored.schedules.all(sql)
+  const firedCount = schedules.reduce((sum, row) => sum + row.fired_count, 0)
+  expect(await stored.executions.count(sql)).toBe(firedCount)
 })
 
 test('while the last execution of a schedule is locked, the schedule stays due, and the others fire', async () => {
@@ -71,7 +73,7 @@ test('while the last execution of a schedule is locked, the schedule stays due, 
   const fired = await engine.schedules.trigger({ scheduleId: 'a' })
   if (fired.kind !== 'fired') return expect.unreachable(fired.kind)
   await clock.advance('1h')
-  const lock = 'select from flowfabric.ff_exec_core where execution_id = $1 for update'
+  const lock = stored.executions.lockingRows('update', 'execution_id = $1')
   const held = await hold(url, lock, [parseExecutionId(fired.executionId).uuid])
   expect(await scheduleFire.runOnce(sql)).toMatchObject({ processed: 1, errors: 0, isFull: false })
   await held.release()
@@ -86,7 +88,7 @@ test('a worker whose heartbeat arrives at its expiry is kept or removed, never b
   for (let round = 0; round < 50; round++) {
     const workerInstanceId = `w-${round}`
     await engine.workers.register({ ...worker, workerInstanceId })
-    await sql.script(`update flowfabric.ff_worker set expires_at_ms = flowfabric.ff_now_ms() + ${round % 4}`)
+    await stored.workers.change(sql, `expires_at_ms = ${nowMs} + ${round % 4}`)
     const [beat, expiry] = await Promise.all([
       engine.workers.heartbeat({ workerInstanceId }),
       workerExpiry.runOnce(replica!),

@@ -7,6 +7,7 @@ import { setup } from '../support/setup.ts'
 import { codeOf } from './meeting.ts'
 import { engines } from './second-engine.ts'
 import { suspended } from './suspended.ts'
+import * as stored from '../support/stored.ts'
 
 const times = 8
 const size = 400
@@ -34,7 +35,7 @@ test('the newest record of an execution has the number of all signals that it re
     expect(answers.filter(({ kind }) => kind !== 'accepted')).toEqual([])
     const short = `
       select execution_id, count(*), max(received_count)
-      from flowfabric.ff_signal
+      from ${stored.signals.qualified}
       group by execution_id
       having count(*) <> max(received_count)`
     expect(await rows(sql, short)).toEqual([])

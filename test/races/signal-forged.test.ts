@@ -6,9 +6,11 @@ import { refusal } from '../support/refusal.ts'
 import { setup } from '../support/setup.ts'
 import { secondEngine } from './second-engine.ts'
 import { suspended } from './suspended.ts'
+import * as stored from '../support/stored.ts'
+import { lockingTables } from '../support/table.ts'
 
 // Every statement that locks a row or writes waits for it; one that only reads does not.
-const lockAll = 'lock table flowfabric.ff_exec_core, flowfabric.ff_signal, flowfabric.ff_event in exclusive mode'
+const lockAll = lockingTables(stored.executions, stored.signals, stored.events)
 
 test('a wrong token and a wrong link are refused at once, while no row can be locked or written', async () => {
   const { engine, url } = await setup()

@@ -10,8 +10,9 @@ import { setup } from '../support/setup.ts'
 import { withoutWriting } from '../support/written.ts'
 import { secondEngine } from './second-engine.ts'
 import { suspended } from './suspended.ts'
+import * as stored from '../support/stored.ts'
 
-const change = 'update flowfabric.ff_exec_core set retry_count = retry_count where execution_id = $1'
+const change = stored.executions.changing('retry_count = retry_count', 'execution_id = $1')
 const uuidOf = (id: ExecutionId) => [parseExecutionId(id).uuid]
 
 test('SIG-12 a signal to a locked execution waits for it and delays no other; wrong tokens wait for nothing', async () => {

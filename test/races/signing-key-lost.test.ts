@@ -1,9 +1,9 @@
 // A change of keys whose reply was lost returns what it has done, also when others have changed them since.
 import { expect, test } from 'vitest'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 import { secondEngine } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
 
 const replies = Array.from({ length: 24 }, (_, round) => ({ round, after: round % 6 }))
 const secret = 'ab'.repeat(32)
@@ -27,7 +27,7 @@ test('a rotation that lost any of its replies is one rotation, and reports the k
   }
   // The number of packets of a reply varies; packets after the last one cannot be lost.
   expect(proxy.lostCount()).toBeGreaterThan(8)
-  const events = await rows(sql, `select from flowfabric.ff_event where event_type = 'key_rotated'`)
+  const events = await stored.events.all(sql, { event_type: 'key_rotated' })
   expect(events).toHaveLength(replies.length + 1)
 })
 

@@ -6,6 +6,7 @@ import type { SuspendRequest } from '../../src/engine/waiting/suspension/request
 import type { Fence } from '../../src/engine/transition/fence.ts'
 import type { ExecutionId, WaitpointId } from '../../src/model/id.ts'
 import { fenceOf, worker } from '../engine/execution/holder.ts'
+import * as stored from '../support/stored.ts'
 
 export interface Suspended {
   readonly executionId: ExecutionId
@@ -24,10 +25,10 @@ export const satisfiedByAnything = {
 } as const
 
 /** Makes the point in time of the condition come. */
-export const itsTimeHasCome = `
-update flowfabric.ff_suspension_current
-set wake_at_ms = 1, condition = jsonb_set(condition, '{members,2,at}', '1')
-where closed_at_ms is null and condition ->> 'kind' = 'anyOf'`
+export const itsTimeHasCome = stored.suspensions.changing(
+  `wake_at_ms = 1, condition = jsonb_set(condition, '{members,2,at}', '1')`,
+  `closed_at_ms is null and condition ->> 'kind' = 'anyOf'`,
+)
 
 /** Suspends so many executions, each with one waitpoint. */
 export async function suspended(

@@ -7,10 +7,10 @@ import type { Fence } from '../../src/engine/transition/fence.ts'
 import type { WaitpointId } from '../../src/model/id.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf, worker } from '../engine/execution/holder.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { engines } from './second-engine.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
 
 const times = 8
 const size = 400
@@ -59,7 +59,7 @@ test.each(Object.entries(ways))(
       const [answers] = await Promise.all([suspending, ...sending])
       expect(answers.map(({ kind }) => kind)).toEqual(holdings.map(() => 'suspended'))
       expect(await checkInvariants(sql)).toEqual([])
-      expect(await rows(sql, `select from flowfabric.ff_exec_core where lifecycle_phase = 'suspended'`)).toEqual([])
+      expect(await stored.executions.all(sql, { lifecycle_phase: 'suspended' })).toEqual([])
       await endAll(engine)
     }
     // Some arrived before, some after.

@@ -2,12 +2,12 @@
 // commit, when its reply is lost. The client receives no answer, and nothing exists twice.
 import { expect, test } from 'vitest'
 import { held, fenceOf, take } from '../engine/execution/holder.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 import { secondEngine } from './second-engine.ts'
 import { answered, deliver, suspended } from './suspended.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
 
 const times = 25
 // Sometimes the lost reply is that to a hint, which travels the same way.
@@ -45,9 +45,8 @@ test.each([
       await engine.executions.complete(fenceOf(await take(engine)))
     }
     expect(proxy.lostCount()).toBeGreaterThan(mostly)
-    const events = `select from flowfabric.ff_event where event_type = 'suspended'`
-    expect(await rows(sql, events)).toHaveLength(times + 1)
-    expect(await rows(sql, 'select from flowfabric.ff_waitpoint_pending')).toHaveLength(times + 1)
+    expect(await stored.events.all(sql, { event_type: 'suspended' })).toHaveLength(times + 1)
+    expect(await stored.waitpoints.all(sql)).toHaveLength(times + 1)
   },
   patience(60_000),
 )
@@ -80,7 +79,7 @@ test.each([
       proxy.loseNextReply(after)
       expect(await deliver(lossy, waiting!)).toBe('resume_condition_satisfied')
       proxy.loseNothing()
-      expect(await rows(sql, 'select from flowfabric.ff_signal')).toHaveLength(round)
+      expect(await stored.signals.all(sql)).toHaveLength(round)
       await engine.executions.complete(fenceOf(await take(engine)))
     }
     expect(proxy.lostCount()).toBeGreaterThan(mostly)

@@ -9,12 +9,12 @@ import { checkInvariants } from '../../src/engine/invariants.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf, take } from '../engine/execution/holder.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
 import { engines } from './second-engine.ts'
 import { deliver, itsTimeHasCome, satisfiedByAnything, suspended } from './suspended.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
 
 const times = 50
 
@@ -56,7 +56,7 @@ test.each([
     const wins = new Set<string>()
     for (let round = 1; round <= times; round += 1) {
       const [waiting] = await suspended(engine, 1, { timeout: '1h', timeoutBehaviour })
-      await sql.script('update flowfabric.ff_suspension_current set timeout_at_ms = 1 where timeout_at_ms is not null')
+      await stored.suspensions.change(sql, { timeout_at_ms: 1 }, { timeout_at_ms: stored.present })
       const signal = () => deliver(engine, waiting!)
       const timeout = async () => `${(await suspensionTimeout.runOnce(other)).processed} timed out`
       // Without a gate: the duty takes several statements, and would never be the first behind one.
@@ -88,7 +88,7 @@ test('of a signal and a timeout that escalates both count, and it does not escal
   const met = new Set<string>()
   for (let round = 1; round <= times; round += 1) {
     const [waiting] = await suspended(engine, 1, { timeout: '1h', timeoutBehaviour: 'escalate', escalation })
-    await sql.script('update flowfabric.ff_suspension_current set timeout_at_ms = 1 where timeout_at_ms is not null')
+    await stored.suspensions.change(sql, { timeout_at_ms: 1 }, { timeout_at_ms: stored.present })
     const lateBy = 2 * ((round % 16) - 8)
     const [effect, run] = await Promise.all([
       after(sql, lateBy).then(() => deliver(engine, waiting!)),
@@ -128,7 +128,7 @@ test('of a signal and a deadline the deadline ends it, at once or after the sign
   const other = await another(url)
   for (let round = 1; round <= times; round += 1) {
     const [waiting] = await suspended(engine, 1)
-    await sql.script(`update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase = 'suspended'`)
+    await stored.executions.change(sql, { deadline_at_ms: 1 }, { lifecycle_phase: 'suspended' })
     const signal = () => deliver(engine, waiting!)
     const expire = async () => `${(await executionDeadline.runOnce(other)).processed} expired`
     const outcome = (await meet(url, [signal, expire], { first: round % 2 })).join(' / ')
@@ -148,7 +148,7 @@ test('a point in time, a timeout and a signal at once wake it once', async () =>
     const timeoutBehaviour = 'auto_resume_with_timeout_signal'
     const [waiting] = await suspended(engine, 1, { condition: satisfiedByAnything, timeout: '1h', timeoutBehaviour })
     await sql.script(itsTimeHasCome)
-    await sql.script('update flowfabric.ff_suspension_current set timeout_at_ms = 1 where timeout_at_ms is not null')
+    await stored.suspensions.change(sql, { timeout_at_ms: 1 }, { timeout_at_ms: stored.present })
     const signal = () => deliver(engine, waiting!)
     const dutyRuns = [suspensionTimeout, suspensionWake].map(
       (duty, index) => async () => `${(await duty.runOnce([one, two][index]!)).processed}`,
@@ -197,16 +197,15 @@ async function rotate({ signingKeys }: Engine, grace: string | number): Promise<
 }
 
 async function resumedCount(sql: Sql): Promise<number> {
-  return (await rows(sql, `select from flowfabric.ff_event where event_type = 'resumed'`)).length
+  return (await stored.events.all(sql, { event_type: 'resumed' })).length
 }
 
 async function endingCount(sql: Sql): Promise<number> {
-  return (await rows(sql, 'select from flowfabric.ff_completion_event')).length
+  return (await stored.endings.all(sql)).length
 }
 
 /** Suspensions and waitpoints that nothing has closed. */
 async function openCount(sql: Sql): Promise<number> {
-  const open = `select from flowfabric.ff_suspension_current where closed_at_ms is null
-    union all select from flowfabric.ff_waitpoint_pending where state <> 'closed'`
-  return (await rows(sql, open)).length
+  const suspensionCount = await stored.suspensions.count(sql, { closed_at_ms: null })
+  return suspensionCount + (await stored.waitpoints.count(sql, `state <> 'closed'`))
 }

@@ -1,9 +1,9 @@
 // Many processes register the same and different tasks at once, while others submit them.
 import { expect, test } from 'vitest'
 import { staleAfterMs } from '../../src/engine/task/registry.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { engines } from './second-engine.ts'
+import * as stored from '../support/stored.ts'
 
 const kinds = Array.from({ length: 20 }, (_, index) => `kind-${index}`)
 
@@ -22,8 +22,8 @@ test('registrations of the same tasks at once, in any order, wait for each other
     })
     await Promise.all(answers)
   }
-  expect(await rows(sql, 'select from flowfabric.ff_task')).toHaveLength(kinds.length)
-  const policies = await rows(sql, 'select policy from flowfabric.ff_policy')
+  expect(await stored.tasks.all(sql)).toHaveLength(kinds.length)
+  const policies = await stored.policies.pick(sql, ['policy'])
   expect(policies).toHaveLength(6)
 })
 

@@ -8,9 +8,10 @@ import { parseExecutionId } from '../../src/model/id.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf, held, take } from '../engine/execution/holder.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf, meet } from './meeting.ts'
+import * as stored from '../support/stored.ts'
+import { nowMs } from '../support/changes.ts'
 
 const times = 50
 
@@ -27,9 +28,9 @@ test('a renewal at the moment of the expiry keeps the lease, or the lease expire
     const claim = await held(engine)
     const fence = fenceOf(claim)
     const { uuid } = parseExecutionId(claim.executionId)
-    await sql.script('update flowfabric.ff_lease set expires_at_ms = flowfabric.ff_now_ms() + 15')
-    const [lease] = await rows(sql, 'select expires_at_ms from flowfabric.ff_lease')
-    const expiresAt = lease!['expires_at_ms'] as number
+    await stored.leases.change(sql, `expires_at_ms = ${nowMs} + 15`)
+    const [lease] = await stored.leases.pick(sql, ['expires_at_ms'])
+    const expiresAt = lease!['expires_at_ms']
     const renewal = async () => {
       const [answer] = (await engine.executions.renew({ workerInstanceId: 'w-1', leases: [fence] })).leases
       return answer!.kind === 'lost' ? answer!.error.code : answer!.kind
@@ -63,7 +64,7 @@ test('of a deadline and a complete one wins, the other is refused, and one event
   const other = await another(url)
   for (let round = 1; round <= times; round += 1) {
     const claim = await held(engine)
-    await sql.script(`update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase = 'active'`)
+    await stored.executions.change(sql, { deadline_at_ms: 1 }, { lifecycle_phase: 'active' })
     const complete = () => codeOf(engine.executions.complete(fenceOf(claim)))
     const expire = async () => `${(await executionDeadline.runOnce(other)).processed} expired`
     const outcome = (await meet(url, [complete, expire], { first: round % 2 })).join(' / ')
@@ -74,12 +75,6 @@ test('of a deadline and a complete one wins, the other is refused, and one event
     expect(await checkInvariants(sql)).toEqual([])
   }
 })
-
-const allDue = `
-  update flowfabric.ff_lease set expires_at_ms = 1;
-  update flowfabric.ff_exec_core
-  set attempt_deadline_at_ms = 1, deadline_at_ms = 1
-  where lifecycle_phase = 'active'`
 
 const meetingDuties = [
   [leaseExpiry, leaseExpiry],
@@ -96,14 +91,14 @@ test.each(meetingDuties)('%s at once, on one execution: one of them ends the lea
   const connections = await Promise.all(duties.map(() => another(url)))
   for (let round = 1; round <= times; round += 1) {
     const { executionId } = await held(engine)
-    await sql.script(allDue)
+    await stored.leases.change(sql, { expires_at_ms: 1 })
+    await stored.executions.change(sql, { attempt_deadline_at_ms: 1, deadline_at_ms: 1 }, { lifecycle_phase: 'active' })
     const dutyRuns = duties.map((duty, index) => () => duty.runOnce(connections[index]!))
     const runs = await meet(url, dutyRuns, { first: round % duties.length })
     expect(runs.map((run) => run.errors)).toEqual(duties.map(() => 0))
     expect(await checkInvariants(sql)).toEqual([])
-    expect(await rows(sql, 'select from flowfabric.ff_lease')).toEqual([])
-    const leaseEnds = `select from flowfabric.ff_lease_event where event_type = 'expired'`
-    expect(await rows(sql, leaseEnds)).toHaveLength(round)
+    expect(await stored.leases.all(sql)).toEqual([])
+    expect(await stored.leaseEvents.all(sql, { event_type: 'expired' })).toHaveLength(round)
     // Whichever ended the lease, the deadline has passed.
     await executionDeadline.runOnce(sql)
     expect((await engine.executions.describe(executionId))?.publicState).toBe('expired')
@@ -112,5 +107,5 @@ test.each(meetingDuties)('%s at once, on one execution: one of them ends the lea
 })
 
 function endings(sql: Sql): Promise<unknown[]> {
-  return rows(sql, 'select from flowfabric.ff_completion_event')
+  return stored.endings.all(sql)
 }

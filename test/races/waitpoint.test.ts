@@ -7,11 +7,11 @@ import { checkInvariants } from '../../src/engine/invariants.ts'
 import type { Fence } from '../../src/engine/transition/fence.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { fenceOf, worker } from '../engine/execution/holder.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { codeOf } from './meeting.ts'
 import { engines } from './second-engine.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
 
 // Five hundred pairs compete. When a second create did not write to the execution, some were left open every time.
 const times = 10
@@ -24,7 +24,7 @@ const endings: Record<string, (engine: Engine, fences: readonly Fence[], sql: Sq
   cancel: ({ executions }, fences) => executions.cancelMany(fences.map(({ executionId }) => ({ executionId }))),
   restart: ({ executions }, fences) => Promise.all(fences.map((fence) => executions.restart(fence))),
   async 'execution-deadline'(_, __, sql) {
-    await sql.script(`update flowfabric.ff_exec_core set deadline_at_ms = 1 where lifecycle_phase = 'active'`)
+    await stored.executions.change(sql, { deadline_at_ms: 1 }, { lifecycle_phase: 'active' })
     await executionDeadline.runOnce(sql)
   },
 }
@@ -47,8 +47,8 @@ test.each(Object.entries(endings))(
       // Executions that the duty passed over.
       await executionDeadline.runOnce(sql)
       expect(await checkInvariants(sql)).toEqual([])
-      expect(await rows(sql, `select from flowfabric.ff_waitpoint_pending where state <> 'closed'`)).toEqual([])
-      await sql.script('truncate flowfabric.ff_waitpoint_pending')
+      expect(await stored.waitpoints.all(sql, `state <> 'closed'`)).toEqual([])
+      await stored.waitpoints.remove(sql)
       await endAll(engine)
     }
   },

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import type { Sql } from '../../src/sql/sql.ts'
+import * as stored from '../support/stored.ts'
 
 /** Each write of a flow uses the limit of its statement. */
 async function watchLimits(sql: Sql): Promise<void> {
@@ -17,7 +18,7 @@ begin
     when new.outcome <> old.outcome then new.outcome::text end, current_setting('statement_timeout'));
   return null;
 end $$;
-create trigger watch after insert or update on flowfabric.ff_flow_core for each row execute function public.watch()`)
+create trigger watch after insert or update on ${stored.flows.qualified} for each row execute function public.watch()`)
   onTestFinished(() => sql.script('drop function public.watch cascade; drop table public.seen'))
 }
 

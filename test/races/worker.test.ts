@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connect, task } from '../../src/index.ts'
 import { parseExecutionId } from '../../src/model/id.ts'
 import { setup } from '../support/setup.ts'
+import * as stored from '../support/stored.ts'
 
 test('a locked row lets no other lease expire, with one connection for all work and one to listen', async () => {
   const { url } = await setup()
@@ -24,7 +25,7 @@ test('a locked row lets no other lease expire, with one connection for all work 
   onTestFinished(() => holder.end())
   await holder.query('begin')
   const { uuid } = parseExecutionId(runs[0]!.id)
-  await holder.query('select from flowfabric.ff_exec_core where execution_id = $1 for update', [uuid])
+  await holder.query(stored.executions.lockingRows('update', 'execution_id = $1'), [uuid])
   // The first run cannot record its step, and its call waits for the lock on the one connection for work.
   gates[0]!()
   const renewals = async (): Promise<number> => {

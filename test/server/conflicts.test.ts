@@ -7,6 +7,7 @@ import { leaseExpiry } from '../../src/engine/duties/lease-expiry.ts'
 import { createApp } from '../../src/server/app.ts'
 import { silent } from '../../src/sql/logger.ts'
 import { appSetup, asking, type Asked } from './app-setup.ts'
+import * as stored from '../support/stored.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 const at = (id: string, rest = ''): string => `/v1/executions/${encodeURIComponent(id)}${rest}`
@@ -47,7 +48,7 @@ test.runIf(inject('backend') === 'postgres')(
     const other = new pg.Client(url)
     await other.connect()
     await other.query('begin')
-    await other.query('select from flowfabric.ff_exec_core for update')
+    await other.query(stored.executions.lockingRows('update'))
     const held = await ask('POST', at(executionId, '/cancel'), {})
     await other.end()
     expect(told(held)).toEqual({ status: 409, code: 'contended', retryable: true })

@@ -5,6 +5,7 @@ import { Metrics } from '../../src/server/metrics.ts'
 import { factory } from '../support/factory.ts'
 import { setup } from '../support/setup.ts'
 import { appSetup, asking } from './app-setup.ts'
+import * as stored from '../support/stored.ts'
 
 async function doctored() {
   const fixture = await setup()
@@ -23,7 +24,7 @@ async function doctored() {
 test('an admin key of all namespaces can check and repair the database', async () => {
   const { ask, keyOf, sql } = await doctored()
   const id = await factory(sql).waiting()
-  await sql.script('delete from flowfabric.ff_ready')
+  await stored.ready.remove(sql)
   const admin = await keyOf('admin')
   const stranded = async (): Promise<unknown> => {
     const { status, body } = await ask('GET', '/doctor?deep=false&timeout=30s', undefined, admin)

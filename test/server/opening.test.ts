@@ -3,10 +3,10 @@ import { connect as connectSocket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { KeyRequirement } from '../../src/server/key-requirement.ts'
 import { serve, type RunningServer, type ServeOptions } from '../../src/server/serve.ts'
-import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup, type Fixture } from '../support/setup.ts'
 import { linkTo, waitingFor } from './suspended.ts'
+import * as stored from '../support/stored.ts'
 
 async function serving(options: Partial<ServeOptions> = {}): Promise<Fixture & { readonly server: RunningServer }> {
   const fixture = await setup()
@@ -52,20 +52,16 @@ test('the first key may be made over HTTP without one, and the next may not', as
 test('a key that another process creates is required within ten seconds, and for good', async () => {
   const { engine, sql } = await setup()
   await engine.apiKeys.create(admin)
-  const [stored] = await rows(sql, 'delete from flowfabric.ff_api_key k returning to_jsonb(k)::text as key')
+  const createElsewhere = await stored.apiKeys.takeAway(sql)
   let now = 0
   const requirement = new KeyRequirement(engine, false, () => now)
   expect(await requirement.check()).toBe(false)
-  await rows(
-    sql,
-    `insert into flowfabric.ff_api_key
-     select * from jsonb_populate_record(null::flowfabric.ff_api_key, '${stored!['key'] as string}')`,
-  )
+  await createElsewhere()
   now = 9_999
   expect(await requirement.check()).toBe(false)
   now = 10_000
   expect(await Promise.all([requirement.check(), requirement.check()])).toEqual([true, true])
-  await rows(sql, 'delete from flowfabric.ff_api_key')
+  await stored.apiKeys.remove(sql)
   now = 60_000
   expect(await requirement.check()).toBe(true)
 })

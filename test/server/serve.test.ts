@@ -6,10 +6,10 @@ import type { ClaimResult } from '../../src/engine/execution/claimer.ts'
 import { EngineError } from '../../src/model/errors.ts'
 import { claimOrGiveBack } from '../../src/server/claim.ts'
 import { serve, type RunningServer, type Served, type ServeOptions } from '../../src/server/serve.ts'
-import { rows } from '../support/raw.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup, type Fixture } from '../support/setup.ts'
 import { patience } from '../support/patience.ts'
+import * as stored from '../support/stored.ts'
 
 interface Serving extends Fixture {
   readonly server: RunningServer
@@ -197,7 +197,7 @@ test.runIf(inject('backend') === 'postgres')(
   'HTTP-32 a server does not start on a database that newer code has changed, and the error names what it needs',
   async () => {
     const { sql, url } = await setup()
-    const needs = (version: string) => rows(sql, `update flowfabric.ff_migration set oldest_code = '${version}'`)
+    const needs = (version: string) => stored.migrations.change(sql, { oldest_code: version })
     await needs('99.0.0')
     const error = await refusal('code_too_old', serve({ url, port: 0 }))
     expect(error.message).toContain('needs flowfabric 99.0.0 or newer')

@@ -11,6 +11,7 @@ import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
 import { count, fields, length, text } from './schemas.ts'
 import { working } from './working.ts'
+import { storedBytes } from '../support/reads.ts'
 
 test('SDK-16 a submit needs only the task and its input: lane, priority and id have defaults', async () => {
   const plain = task('plain', (_, input: number) => input + 1)
@@ -219,16 +220,9 @@ test('the codec encodes all user data, and the database sees none of it in plain
   await run.signal('signal', 'whisper too')
   await runAll()
   expect(await run.result()).toBe('whisper step whisper too')
-  const stored = await rows(
-    sql,
-    `select payload as bytes from flowfabric.ff_exec_input union all
-     select result from flowfabric.ff_exec_result union all
-     select result from flowfabric.ff_step union all
-     select payload from flowfabric.ff_signal union all
-     select error from flowfabric.ff_attempt where error is not null`,
-  )
+  const stored = await storedBytes(sql)
   expect(stored).toHaveLength(6)
-  for (const { bytes } of stored) expect(Buffer.from(bytes as Uint8Array).toString('latin1')).not.toContain('whisper')
+  for (const bytes of stored) expect(Buffer.from(bytes).toString('latin1')).not.toContain('whisper')
 })
 
 test('a thrown message reaches handles and parents through the codec, and no stored reason and no event contains it', async () => {

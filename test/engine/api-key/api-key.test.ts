@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
+import * as stored from '../../support/stored.ts'
 
 test('a key is returned once, stored as a hash, and recognized again', async () => {
   const { engine, sql } = await setup()
@@ -10,8 +10,8 @@ test('a key is returned once, stored as a hash, and recognized again', async () 
     .apiKeys.create({ name: 'mailer', scopes: ['worker', 'read', 'read'], namespace: 'shop', requestsPerSecond: 50 })
   expect(made).toMatchObject({ kind: 'created', namespace: 'shop', name: 'mailer', scopes: ['read', 'worker'] })
   expect(made.key).toMatch(/^ff_[\da-f]{32}_[\w-]{43}$/)
-  const stored = JSON.stringify(await rows(sql, 'select * from flowfabric.ff_api_key'))
-  expect(stored).not.toContain(made.key.slice(-43))
+  const written = JSON.stringify(await stored.apiKeys.all(sql))
+  expect(written).not.toContain(made.key.slice(-43))
   expect(await engine.apiKeys.authenticate({ key: made.key })).toMatchObject({
     keyId: made.keyId,
     namespace: 'shop',
@@ -71,11 +71,8 @@ test('keys are listed in the order of their creation, in pages, and the log has 
   expect([...first.apiKeys, ...second.apiKeys].map((key) => key.name)).toEqual(names)
   expect(second.nextCursor).toBeNull()
   await engine.apiKeys.revoke({ keyId: first.apiKeys[0]!.keyId })
-  const told = await rows(
-    sql,
-    `select event_type::text, details->>'name' as name from flowfabric.ff_event order by event_id`,
-  )
-  expect(told.map((row) => `${row['event_type'] as string} ${row['name'] as string}`)).toEqual([
+  const events = await stored.events.all(sql)
+  expect(events.map((row) => `${row.event_type} ${(row.details as { name: string }).name}`)).toEqual([
     'api_key_created a',
     'api_key_created b',
     'api_key_created c',

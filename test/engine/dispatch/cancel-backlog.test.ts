@@ -4,12 +4,13 @@ import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
 import { cancelBacklog } from '../../../src/engine/duties/cancel-backlog.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
 import { walk } from '../flow/walk.ts'
+import * as stored from '../../support/stored.ts'
+import { makeReady } from '../../support/changes.ts'
 
-const backlogOf = (sql: Sql) => rows(sql, 'select generation from flowfabric.ff_cancel_backlog order by generation')
+const backlogOf = (sql: Sql) => stored.cancelBacklog.pick(sql, ['generation'], {}, 'generation')
 
 test('a member that restarts beside the cancel of its flow is cancelled, and the flow ends', async () => {
   const fixture = await setup({ dispatch: false })
@@ -34,11 +35,10 @@ test('a member that was spared because it had started is spared after a restart 
   const flow = await walk(fixture, { members: ['a'] })
   await engine.flows.cancel({ flowId: flow.flowId, policy: 'cancel_pending' })
   // A claim that began before the cancel.
-  await sql.script(`update flowfabric.ff_flow_core set cancel_policy = null, cancelled_at_ms = null;
-    insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
-    select queue_id, -priority, rank, execution_id from flowfabric.ff_exec_core`)
+  await stored.flows.change(sql, { cancel_policy: null, cancelled_at_ms: null })
+  await makeReady(sql)
   const a = await flow.take('a')
-  await sql.script(`update flowfabric.ff_flow_core set cancel_policy = 'cancel_pending', cancelled_at_ms = 1`)
+  await stored.flows.change(sql, { cancel_policy: 'cancel_pending', cancelled_at_ms: 1 })
   await engine.executions.restart(fenceOf(a))
   await cancelBacklog.runOnce(sql)
   expect(await flow.states()).toEqual({ a: 'waiting' })
@@ -72,7 +72,7 @@ test('a member whose cancel is owed for two of its generations ends once', async
   expect(await backlogOf(sql)).toEqual([{ generation: 0 }, { generation: 0 }, { generation: 1 }])
   expect(await cancelBacklog.runOnce(sql)).toMatchObject({ processed: 3, errors: 0 })
   expect(await flow.states()).toEqual({ a: 'completed', b: 'cancelled', c: 'cancelled' })
-  const endings = await rows(sql, `select from flowfabric.ff_completion_event where outcome = 'cancelled'`)
+  const endings = await stored.endings.all(sql, { outcome: 'cancelled' })
   expect(endings).toHaveLength(2)
 })
 

@@ -9,10 +9,10 @@ import type { OnParentEnd } from '../../../src/engine/transition/new-execution.t
 import { attached } from '../../../src/model/attached.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
+import * as stored from '../../support/stored.ts'
 
 test('live children are marked for a cancel with their parent, in its name', async () => {
   const { engine, sql } = await setup({ dispatch: false })
@@ -24,11 +24,11 @@ test('live children are marked for a cancel with their parent, in its name', asy
     done: 1,
     effects: { pendingDispatch: pendingDispatch.cancels },
   })
-  const backlog = await rows(sql, 'select execution_id, generation, reason, actor from flowfabric.ff_cancel_backlog')
+  const backlog = await stored.cancelBacklog.pick(sql, ['execution_id', 'generation', 'reason', 'actor'])
   expect(backlog).toHaveLength(2)
   expect(backlog.map((row) => row['execution_id']).toSorted()).toEqual(uuidsOf(children))
   expect(backlog[0]).toMatchObject({ generation: 0, reason: 'parent_ended', actor: 'dispatch' })
-  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  expect(await stored.dispatches.all(sql)).toEqual([])
 })
 
 test('a detached child continues, still names its parent, and owes it nothing', async () => {
@@ -40,7 +40,7 @@ test('a detached child continues, still names its parent, and owes it nothing', 
   const claim = await take(engine)
   expect(claim).toMatchObject({ executionId: childId, parentId: parent.executionId })
   await engine.executions.complete(fenceOf(claim))
-  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  expect(await stored.dispatches.all(sql)).toEqual([])
 })
 
 test('ended children stay unchanged', async () => {
@@ -52,7 +52,7 @@ test('ended children stay unchanged', async () => {
   expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   expect(await tellParents(sql, 100)).toMatchObject({ seen: 2, done: 2 })
   expect(await bitsOf(sql, two!)).toBe(attached.parent)
-  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  expect(await stored.dispatches.all(sql)).toEqual([])
 })
 
 test('more children than a set takes are marked set by set, each once', async () => {
@@ -68,10 +68,8 @@ test('more children than a set takes are marked set by set, each once', async ()
     [1, 1],
   ])
   expect(await leaveChildren(sql, 10)).toMatchObject({ seen: 0, done: 0, effects: { pendingDispatch: 0 } })
-  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(20)
-  expect(
-    await rows(sql, `select from flowfabric.ff_exec_core where parent_id is not null and attached = 0`),
-  ).toHaveLength(5)
+  expect(await stored.cancelBacklog.all(sql)).toHaveLength(20)
+  expect(await stored.executions.all(sql, { parent_id: stored.present, attached: 0 })).toHaveLength(5)
 })
 
 test("the work that a parent's ending owes its own parent stays", async () => {
@@ -85,8 +83,8 @@ test("the work that a parent's ending owes its own parent stays", async () => {
     done: 1,
     effects: { pendingDispatch: pendingDispatch.cancels | pendingDispatch.parent },
   })
-  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(1)
-  expect(await rows(sql, 'select parent_id, has_children from flowfabric.ff_dispatch')).toEqual([
+  expect(await stored.cancelBacklog.all(sql)).toHaveLength(1)
+  expect(await stored.dispatches.pick(sql, ['parent_id', 'has_children'])).toEqual([
     { parent_id: parseExecutionId(root.executionId).uuid, has_children: false },
   ])
 })
@@ -104,7 +102,7 @@ test('a parent that was replayed meanwhile keeps its children, until it ends aga
     done: 1,
     effects: { pendingDispatch: pendingDispatch.cancels },
   })
-  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(1)
+  expect(await stored.cancelBacklog.all(sql)).toHaveLength(1)
 })
 
 test('a later generation of the parent cannot wait for a detached child until that has ended', async () => {
@@ -133,10 +131,10 @@ test('the duty marks children and notifies parents, within its filter', async ()
     await bound.executions.complete(fenceOf(parent))
   }
   expect(await dispatch.runOnce(sql, { filter: { namespace: 'a' } })).toMatchObject({ processed: 2, errors: 0 })
-  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toHaveLength(2)
-  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(1)
+  expect(await stored.dispatches.all(sql)).toHaveLength(2)
+  expect(await stored.cancelBacklog.all(sql)).toHaveLength(1)
   expect(await dispatch.runOnce(sql)).toMatchObject({ processed: 2, errors: 0 })
-  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  expect(await stored.dispatches.all(sql)).toEqual([])
 })
 
 test('an ending that cannot be processed is quarantined, and the others are processed', async () => {
@@ -144,12 +142,16 @@ test('an ending that cannot be processed is quarantined, and the others are proc
   const parents = [await held(engine), await held(engine)]
   for (const { executionId } of parents) await childrenOf(engine, executionId, ['cancel'])
   await engine.executions.completeMany(parents.map(fenceOf))
-  const [bad] = await rows(sql, `select execution_id from flowfabric.ff_exec_core where parent_id is not null limit 1`)
-  await sql.script(`alter table flowfabric.ff_cancel_backlog add constraint refused
-    check (execution_id <> '${bad!['execution_id'] as string}')`)
+  const [bad] = await stored.executions.all(sql, { parent_id: stored.present })
+  const message = 'refused by the test'
+  const accept = await stored.cancelBacklog.refuse(sql, 'insert', {
+    match: { execution_id: bad!.execution_id },
+    message,
+    code: '23514',
+  })
   expect(await dispatch.runOnce(sql)).toMatchObject({ processed: 1, errors: 1 })
-  expect(await rows(sql, 'select duty from flowfabric.ff_set_aside')).toEqual([{ duty: 'dispatch-children' }])
-  await sql.script('alter table flowfabric.ff_cancel_backlog drop constraint refused')
+  expect(await stored.quarantine.pick(sql, ['duty'])).toEqual([{ duty: 'dispatch-children' }])
+  await accept()
 })
 
 async function childrenOf(
@@ -168,6 +170,6 @@ function uuidsOf(ids: readonly ExecutionId[]): readonly string[] {
 
 async function bitsOf(sql: Sql, executionId: ExecutionId): Promise<unknown> {
   const { uuid } = parseExecutionId(executionId)
-  const [row] = await rows(sql, `select attached from flowfabric.ff_exec_core where execution_id = '${uuid}'`)
+  const [row] = await stored.executions.pick(sql, ['attached'], { execution_id: uuid })
   return row!['attached']
 }

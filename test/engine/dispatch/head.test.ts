@@ -6,9 +6,9 @@ import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { walk } from '../flow/walk.ts'
+import * as stored from '../../support/stored.ts'
 
 test('a read begins a second before the oldest ending that the last one found, or at the start of the last one if it found none', () => {
   const head = new OwedHead()
@@ -46,29 +46,23 @@ test('a dispatcher does not read again what it has processed; the duty finds end
     await clock.advance('1m')
   }
   // Its commit takes long.
-  await sql.script(`
-    create table public.late as select * from flowfabric.ff_dispatch where execution_id = '${flow.uuidOf('a')}';
-    delete from flowfabric.ff_dispatch where execution_id = '${flow.uuidOf('a')}'`)
-  const found = await rows(sql, 'select created_at_ms from flowfabric.ff_dispatch order by created_at_ms')
-  const [b, c, d] = found.map((row) => Number(row['created_at_ms']))
+  const commitLate = await stored.dispatches.takeAway(sql, { execution_id: flow.uuidOf('a') })
+  const found = await stored.dispatches.pick(sql, ['created_at_ms'])
+  const [b, c, d] = found.map((row) => row.created_at_ms)
   const begins: unknown[] = []
   // Sets of one, and each time more are waiting.
   const query: Sql['query'] = async (statement, values) => {
     begins.push((values as Readonly<Record<string, unknown>>)['from_ms'])
     const answer = await sql.query(statement, { ...values, batch: 1 })
     if (begins.length < 4) dispatcher.start(pendingDispatch.flow)
-    if (begins.length === 1) {
-      await sql.script('insert into flowfabric.ff_dispatch select * from public.late; drop table public.late')
-    }
+    if (begins.length === 1) await commitLate()
     return answer
   }
   const dispatcher = new Dispatcher({ ...around(sql, (ask) => ask()), query }, () => {})
   dispatcher.start(pendingDispatch.flow)
   await dispatcher.idle()
   expect(begins).toEqual([0, b! - 1000, c! - 1000, d! - 1000])
-  expect(await rows(sql, 'select execution_id from flowfabric.ff_dispatch')).toEqual([
-    { execution_id: flow.uuidOf('a') },
-  ])
+  expect(await stored.dispatches.pick(sql, ['execution_id'])).toEqual([{ execution_id: flow.uuidOf('a') }])
   expect(await dispatch.runOnce(sql)).toMatchObject({ processed: 1 })
   expect(await flow.states()).toMatchObject({ z: 'waiting' })
 })

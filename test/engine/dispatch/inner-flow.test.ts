@@ -1,8 +1,8 @@
 // A member that stands for a flow: when that flow starts, and how the two end together.
 import { expect, test } from 'vitest'
-import { rows } from '../../support/raw.ts'
 import { setup, type Fixture } from '../../support/setup.ts'
 import { graphOf, walk, type Shape, type Walk } from '../flow/walk.ts'
+import * as stored from '../../support/stored.ts'
 
 async function nested(fixture: Fixture, inner: Shape, edges: readonly string[] = ['a > in', 'in > b']): Promise<Walk> {
   const flow = { kind: 'inner', ...graphOf(inner) }
@@ -77,7 +77,7 @@ test('a flow inside a flow inside a flow ends from within', async () => {
   await deep.end('x')
   await deep.end('y')
   expect(await flow.states()).toEqual({ a: 'completed', in: 'completed', b: 'waiting' })
-  const ended = await rows(fixture.sql, `select from flowfabric.ff_event where event_type = 'flow_ended'`)
+  const ended = await stored.events.all(fixture.sql, { event_type: 'flow_ended' })
   expect(ended).toHaveLength(2)
 })
 

@@ -5,12 +5,12 @@ import { tellParents } from '../../../src/engine/dispatch/parent.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
 import { suspensionTimeout } from '../../../src/engine/duties/suspension-timeout.ts'
 import type { Condition } from '../../../src/model/condition.ts'
-import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
+import type { ExecutionId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
 import { suspend } from '../waiting/suspension/waiting.ts'
+import * as stored from '../../support/stored.ts'
 
 test.each(['completed', 'failed', 'cancelled'] as const)('a child that is %s wakes its parent', async (how) => {
   const { engine, sql } = await setup({ dispatch: false })
@@ -23,7 +23,7 @@ test.each(['completed', 'failed', 'cancelled'] as const)('a child that is %s wak
     done: 1,
     effects: { readyQueueIds: [expect.any(Number)] },
   })
-  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  expect(await stored.dispatches.all(sql)).toEqual([])
   const resumed = await take(engine)
   expect(resumed).toMatchObject({
     executionId: parent.executionId,
@@ -31,7 +31,7 @@ test.each(['completed', 'failed', 'cancelled'] as const)('a child that is %s wak
     attemptIndex: 0,
     resumption: { closeReason: 'resumed', signals: [] },
   })
-  const events = await rows(sql, `select actor from flowfabric.ff_event where event_type = 'resumed'`)
+  const events = await stored.events.pick(sql, ['actor'], { event_type: 'resumed' })
   expect(events).toEqual([{ actor: 'dispatch' }])
 })
 
@@ -61,7 +61,7 @@ test('a parent that waits for all of three wakes with the last, once', async () 
   await end(engine, children[0]!, 'failed')
   expect(await tellParents(sql, 100)).toMatchObject({ done: 1, effects: { readyQueueIds: [expect.any(Number)] } })
   expect(await tellParents(sql, 100)).toMatchObject({ seen: 0, done: 0 })
-  expect(await rows(sql, `select from flowfabric.ff_event where event_type = 'resumed'`)).toHaveLength(1)
+  expect(await stored.events.all(sql, { event_type: 'resumed' })).toHaveLength(1)
 })
 
 test('children that end together are evaluated together', async () => {
@@ -80,7 +80,7 @@ test('a parent that does not wait is left alone, and receives the ending when it
   const childId = await childOf(engine, parent)
   await end(engine, childId, 'completed')
   expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { readyQueueIds: [] } })
-  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  expect(await stored.dispatches.all(sql)).toEqual([])
   await suspend(engine, parent, { condition: endOf(childId) })
   expect(await take(engine)).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
 })
@@ -96,7 +96,7 @@ test('a parent that waits for another event stays suspended, with its timer', as
   })
   await end(engine, childId, 'completed')
   await tellParents(sql, 100)
-  expect(await rows(sql, 'select wake_at_ms, closed_at_ms from flowfabric.ff_suspension_current')).toEqual([
+  expect(await stored.suspensions.pick(sql, ['wake_at_ms', 'closed_at_ms'])).toEqual([
     { wake_at_ms: at, closed_at_ms: null },
   ])
 })
@@ -139,7 +139,7 @@ test('the work that a child owes its flow or its own children stays when its par
   const grandchild = await engine.executions.create({ kind: 'grandchild', parentId: childId })
   await end(engine, childId, 'cancelled')
   expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1 })
-  expect(await rows(sql, 'select parent_id, has_children from flowfabric.ff_dispatch')).toEqual([
+  expect(await stored.dispatches.pick(sql, ['parent_id', 'has_children'])).toEqual([
     { parent_id: null, has_children: true },
   ])
   expect(await tellParents(sql, 100)).toMatchObject({ seen: 0 })
@@ -151,12 +151,11 @@ test('the ending of a child whose parent is deleted is dropped', async () => {
   const parentId = await factory(sql).completed()
   const childId = await factory(sql).waiting({ parentId })
   await engine.executions.cancel({ executionId: childId })
-  const { uuid } = parseExecutionId(parentId)
-  for (const table of ['ff_exec_core', 'ff_exec_input', 'ff_attempt']) {
-    await sql.script(`delete from flowfabric.${table} where execution_id = '${uuid}'`)
+  for (const table of [stored.executions, stored.inputs, stored.attempts]) {
+    await table.remove(sql, { execution_id: parentId })
   }
   expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1 })
-  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  expect(await stored.dispatches.all(sql)).toEqual([])
 })
 
 test('a set takes the requested number, the oldest first', async () => {

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
 import { resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
 import { checkInvariants } from '../../../src/engine/invariants.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { graphOf, walk, type Shape } from '../flow/walk.ts'
+import * as stored from '../../support/stored.ts'
 
 const inner = { name: 'in', flow: { kind: 'inner', ...graphOf({ members: ['x'] }) } }
 
@@ -132,11 +132,9 @@ test('a quarantined ending is left to the duty', async () => {
   const { sql } = fixture
   const flow = await walk(fixture, { edges: ['a > b', 'c > d'] })
   for (const name of ['a', 'c']) await flow.endTaken(await flow.take(name))
-  await sql.script(`insert into flowfabric.ff_set_aside (duty, subject_id, failure_count, retry_at_ms, error)
-    values ('dispatch', '${flow.uuidOf('a')}', 1, 0, 'refused')`)
+  const failure = { failure_count: 1, retry_at_ms: 0, error: 'refused' }
+  await stored.quarantine.add(sql, { duty: 'dispatch', subject_id: flow.uuidOf('a'), ...failure })
   expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   expect(await flow.states()).toMatchObject({ b: 'waiting_children', d: 'waiting' })
-  expect(await rows(sql, 'select execution_id from flowfabric.ff_dispatch')).toEqual([
-    { execution_id: flow.uuidOf('a') },
-  ])
+  expect(await stored.dispatches.pick(sql, ['execution_id'])).toEqual([{ execution_id: flow.uuidOf('a') }])
 })

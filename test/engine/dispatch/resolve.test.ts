@@ -5,10 +5,10 @@ import { resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/s
 import { cancelBacklog } from '../../../src/engine/duties/cancel-backlog.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { executionDeadline } from '../../../src/engine/duties/execution-deadline.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, worker } from '../execution/holder.ts'
 import { walk } from '../flow/walk.ts'
+import * as stored from '../../support/stored.ts'
 
 test('FLOW-14 of a chain exactly the next becomes claimable, and at the end all are completed', async () => {
   const fixture = await setup()
@@ -28,10 +28,7 @@ test('FLOW-15 all members that wait for the same one become claimable together',
   const flow = await walk(fixture, { edges: ['a > b', 'a > c'] })
   await flow.end('a')
   expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting', c: 'waiting' })
-  const events = await rows(
-    fixture.sql,
-    `select flow_id, actor from flowfabric.ff_event where event_type = 'unblocked'`,
-  )
+  const events = await stored.events.pick(fixture.sql, ['flow_id', 'actor'], { event_type: 'unblocked' })
   expect(events).toEqual([
     { flow_id: flow.uuid, actor: 'dispatch' },
     { flow_id: flow.uuid, actor: 'dispatch' },
@@ -57,10 +54,7 @@ test('FLOW-17 a failure skips all members that depend on it, with one completion
     publicState: 'skipped',
     failureReason: 'dependency_failed',
   })
-  const completions = await rows(
-    fixture.sql,
-    `select outcome, reason from flowfabric.ff_completion_event where outcome = 'skipped'`,
-  )
+  const completions = await stored.endings.pick(fixture.sql, ['outcome', 'reason'], { outcome: 'skipped' })
   expect(completions).toEqual([
     { outcome: 'skipped', reason: 'dependency_failed' },
     { outcome: 'skipped', reason: 'dependency_failed' },
@@ -117,7 +111,7 @@ test('EDGE-03 a quorum fires at its number, once', async () => {
   await fixture.clock.advance('1m')
   await flow.end('c')
   expect(await flow.group('d')).toMatchObject({ fired_at_ms: firedAt, satisfied: 3, state: 'satisfied' })
-  const events = await rows(fixture.sql, `select from flowfabric.ff_event where event_type = 'unblocked'`)
+  const events = await stored.events.all(fixture.sql, { event_type: 'unblocked' })
   expect(events).toHaveLength(1)
 })
 
@@ -128,7 +122,7 @@ test('EDGE-05 siblings that the policy lets run continue as long as they like', 
   const running = await flow.take('b')
   await flow.end('a')
   expect(await flow.states()).toEqual({ a: 'completed', b: 'active', d: 'waiting' })
-  expect(await rows(fixture.sql, 'select from flowfabric.ff_cancel_backlog')).toEqual([])
+  expect(await stored.cancelBacklog.all(fixture.sql)).toEqual([])
   await flow.endTaken(running)
 })
 
@@ -177,10 +171,9 @@ test.each([
       await resolveMoreOfFlows(sql, 10)
     } else if (outcome !== 'skipped')
       await flow.end('a', outcome === 'success' ? 'completed' : (outcome as 'failed' | 'cancelled'))
-    const [edge] = await rows(
-      sql,
-      `select resolution, resolved_generation from flowfabric.ff_edge where downstream_id = '${flow.uuidOf('b')}'`,
-    )
+    const [edge] = await stored.edges.pick(sql, ['resolution', 'resolved_generation'], {
+      downstream_id: flow.uuidOf('b'),
+    })
     expect(edge).toEqual({ resolution, resolved_generation: 0 })
     expect((await engine.executions.describe(flow.id('b')))?.publicState).toBe(state)
   },
@@ -296,7 +289,7 @@ test('EDGE-09 a burst of completions is dispatched once each, and a waiting work
   await fixture.dispatched()
   const rest = await engine.executions.claim({ ...worker, kinds, max: 10 })
   expect([...first.claims, ...rest.claims]).toHaveLength(10)
-  const events = await rows(sql, `select execution_id from flowfabric.ff_event where event_type = 'unblocked'`)
+  const events = await stored.events.pick(sql, ['execution_id'], { event_type: 'unblocked' })
   expect(new Set(events.map((row) => row['execution_id'])).size).toBe(10)
   expect(events).toHaveLength(10)
   expect(await flow.row()).toMatchObject({ success_count: 10 })

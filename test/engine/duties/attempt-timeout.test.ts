@@ -3,12 +3,12 @@ import { attemptTimeout } from '../../../src/engine/duties/attempt-timeout.ts'
 import { parseExecutionId } from '../../../src/model/id.ts'
 import type { PolicyInput } from '../../../src/model/policy.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, claimNext, fenceOf } from './claimed.ts'
 import { bySets } from '../../../src/model/sets.ts'
+import * as stored from '../../support/stored.ts'
 
 const retried = (attempts: number, delayMs = 0): PolicyInput => ({
   attemptTimeoutMs: '10s',
@@ -32,13 +32,12 @@ test('DEAD-01 an attempt that took too long is retried by its policy, though it 
     lease: null,
     state: { eligibilityState: 'eligible_now', attemptState: 'pending_retry_attempt' },
   })
-  const attempt = 'select attempt_index, outcome, failure_reason, failure_category from flowfabric.ff_attempt'
-  expect(await rows(sql, attempt)).toEqual([
+  expect(await stored.attempts.pick(sql, ['attempt_index', 'outcome', 'failure_reason', 'failure_category'])).toEqual([
     { attempt_index: 0, outcome: 'timed_out', failure_reason: 'attempt_timeout', failure_category: 'timeout' },
   ])
-  const events = await rows(sql, 'select event_type, reason from flowfabric.ff_lease_event order by event_id')
+  const events = await stored.leaseEvents.pick(sql, ['event_type', 'reason'])
   expect(events.at(-1)).toEqual({ event_type: 'expired', reason: 'attempt_timeout' })
-  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toEqual([])
+  expect(await stored.endings.all(sql)).toEqual([])
   await refusal('stale_lease', engine.executions.complete(fenceOf(claim)))
   expect(await claimNext(engine)).toMatchObject({ attemptIndex: 1, reason: 'retry', leaseEpoch: 2 })
 })
@@ -70,10 +69,10 @@ test.each([
     failureReason: 'attempt_timeout',
     state: { attemptState: 'attempt_terminal' },
   })
-  expect(await rows(sql, 'select outcome, reason from flowfabric.ff_completion_event')).toEqual([
+  expect(await stored.endings.pick(sql, ['outcome', 'reason'])).toEqual([
     { outcome: 'expired', reason: 'attempt_timeout' },
   ])
-  const events = await rows(sql, 'select event_type, reason from flowfabric.ff_lease_event order by event_id')
+  const events = await stored.leaseEvents.pick(sql, ['event_type', 'reason'])
   expect(events.at(-1)).toEqual({ event_type: 'expired', reason: 'attempt_timeout' })
 })
 
@@ -114,7 +113,7 @@ test('DEAD-04 timeouts count against the retries', async () => {
     expect((await engine.executions.describe(executionId))?.publicState).toBe(state)
     await claimNext(engine)
   }
-  expect(await rows(sql, 'select outcome from flowfabric.ff_attempt order by attempt_index')).toEqual([
+  expect(await stored.attempts.pick(sql, ['outcome'], {}, 'attempt_index')).toEqual([
     { outcome: 'timed_out' },
     { outcome: 'timed_out' },
     { outcome: 'expired' },
@@ -144,9 +143,9 @@ test('DEAD-09 one run of the duty takes a thousand at most, the oldest first, an
   await engine.executions.claim({ ...worker, max: 1000 })
   await clock.advance('1m')
   expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 1000, errors: 0, isFull: true })
-  const left = `select count(*), count(*) filter (where attempt_deadline_at_ms > ${oldest}) as later
-    from flowfabric.ff_exec_core where lifecycle_phase = 'active'`
-  expect(await rows(sql, left)).toEqual([{ count: 500, later: 500 }])
+  const left = await stored.executions.pick(sql, ['attempt_deadline_at_ms'], { lifecycle_phase: 'active' })
+  expect(left).toHaveLength(500)
+  expect(left.filter((row) => row.attempt_deadline_at_ms! > oldest)).toHaveLength(500)
   expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 500, errors: 0, isFull: false })
   expect((await engine.executions.countByState()).expired).toMatchObject({ count: 1500 })
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { cancelDeadline } from '../../../src/engine/duties/cancel-deadline.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, fenceOf } from './claimed.ts'
+import * as stored from '../../support/stored.ts'
 
 test('a holder that does not stop within the grace is fenced off, and the execution ends as requested', async () => {
   const { engine, sql, clock } = await setup()
@@ -21,7 +21,7 @@ test('a holder that does not stop within the grace is fenced off, and the execut
     cancellationReason: 'not needed',
     cancelledBy: 'ann',
   })
-  expect(await rows(sql, 'select outcome, reason, actor from flowfabric.ff_completion_event')).toEqual([
+  expect(await stored.endings.pick(sql, ['outcome', 'reason', 'actor'])).toEqual([
     { outcome: 'cancelled', reason: 'not needed', actor: 'ann' },
   ])
   await refusal('execution_not_active', engine.executions.complete(fenceOf(claim)))

@@ -8,6 +8,8 @@ import type { Sql } from '../../../src/sql/sql.ts'
 import { codeVersion } from '../../../src/model/version.ts'
 import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
+import * as stored from '../../support/stored.ts'
+import { nowMs } from '../../support/changes.ts'
 
 const until = { interval: 5 }
 const minutes = 60_000
@@ -45,10 +47,7 @@ test('a delay that is set after the step ends at its time, and the step is repor
 test('a process that starts after the step takes over from one that was killed before it', async () => {
   const { engine, sql, clock } = await setup()
   await (await supervise(sql)).stop()
-  await rows(
-    sql,
-    `update flowfabric.ff_duty set taken_by = 'dead', taken_until_ms = flowfabric.ff_now_ms() + 1500 returning duty`,
-  )
+  await stored.duties.change(sql, `taken_by = 'dead', taken_until_ms = ${nowMs} + 1500`)
   await clock.setBack('10m')
   expect(await stepOf(sql)).toMatchObject({ verdict: 'trouble' })
   const { executionId } = await engine.executions.create({ kind: 'k', delay: 50 })
@@ -64,7 +63,7 @@ test('a lease lasts no longer than its ttl, and one that was renewed after the s
   const { claims } = await engine.executions.claim(claim)
   expect(claims).toHaveLength(2)
   await clock.setBack('1h')
-  const ends = `select expires_at_ms - flowfabric.ff_now_ms() as left_ms from flowfabric.ff_lease`
+  const ends = stored.leases.selecting(`expires_at_ms - ${nowMs} as left_ms`)
   const longest = async () => Math.max(...(await rows(sql, ends)).map((row) => Number(row['left_ms'])))
   await expect.poll(longest, until).toBeLessThanOrEqual(5 * minutes)
   expect(await longest()).toBeGreaterThan(0)

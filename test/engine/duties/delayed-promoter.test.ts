@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { delayedPromoter } from '../../../src/engine/duties/delayed-promoter.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, claimNext, fenceOf } from './claimed.ts'
+import * as stored from '../../support/stored.ts'
 
 test('DELAY-01 a due delay makes the execution eligible and changes no other field', async () => {
   const { engine, sql, clock } = await setup()
@@ -74,7 +74,7 @@ test('a delay by the holder continues the same attempt', async () => {
   await engine.executions.delay({ ...fenceOf(claim), for: '1h' })
   await clock.advance('1h')
   expect(await delayedPromoter.runOnce(sql)).toMatchObject({ processed: 1 })
-  expect(await rows(sql, 'select interruption, attempt_state from flowfabric.ff_exec_core')).toEqual([
+  expect(await stored.executions.pick(sql, ['interruption', 'attempt_state'])).toEqual([
     { interruption: 'delayed', attempt_state: 'attempt_interrupted' },
   ])
   expect(await claimNext(engine)).toMatchObject({ attemptIndex: 0, reason: 'resume', leaseEpoch: 2 })
@@ -83,11 +83,13 @@ test('a delay by the holder continues the same attempt', async () => {
 test('an execution that was resumed before its delay is ready as resumed', async () => {
   const { engine, sql } = await setup()
   const executionId = await factory(sql).retrying({ until: 1 })
-  await sql.script(
-    `update flowfabric.ff_exec_core set attempt_state = 'attempt_interrupted', interruption = 'signalled', retry_count = 0`,
-  )
+  await stored.executions.change(sql, {
+    attempt_state: 'attempt_interrupted',
+    interruption: 'signalled',
+    retry_count: 0,
+  })
   expect(await delayedPromoter.runOnce(sql)).toMatchObject({ processed: 1 })
-  expect(await rows(sql, 'select resumed from flowfabric.ff_ready')).toEqual([{ resumed: true }])
+  expect(await stored.ready.pick(sql, ['resumed'])).toEqual([{ resumed: true }])
   expect((await engine.executions.describe(executionId))?.publicState).toBe('resumable')
 })
 
@@ -96,6 +98,6 @@ test('the promoter notifies the queues into which it put executions', async () =
   await factory(sql).delayed({ until: 1, lane: 'a' })
   await factory(sql).delayed({ until: 1, lane: 'b' })
   const { effects } = await delayedPromoter.runOnce(sql)
-  const queues = await rows(sql, 'select queue_id from flowfabric.ff_queue order by queue_id')
+  const queues = await stored.queues.pick(sql, ['queue_id'])
   expect(effects.readyQueueIds?.toSorted()).toEqual(queues.map((queue) => queue['queue_id']))
 })

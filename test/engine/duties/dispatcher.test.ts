@@ -7,11 +7,11 @@ import { tellParents } from '../../../src/engine/dispatch/parent.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, take } from '../execution/holder.ts'
 import { grown } from '../flow/grown.ts'
 import { walk } from '../flow/walk.ts'
+import * as stored from '../../support/stored.ts'
 
 test('one member with edges for many sets is dispatched to the last of them', async () => {
   const fixture = await setup({ dispatch: false })
@@ -20,8 +20,8 @@ test('one member with edges for many sets is dispatched to the last of them', as
   const dispatcher = dispatcherOf(inSetsOfOne(fixture.sql))
   dispatcher.start(pendingDispatch.flow)
   await dispatcher.idle()
-  expect(await rows(fixture.sql, 'select from flowfabric.ff_dispatch')).toEqual([])
-  expect(await rows(fixture.sql, 'select from flowfabric.ff_ready')).toHaveLength(155)
+  expect(await stored.dispatches.all(fixture.sql)).toEqual([])
+  expect(await stored.ready.all(fixture.sql)).toHaveLength(155)
 })
 
 test('owed work continues while a row is locked for long', async () => {
@@ -43,7 +43,7 @@ test('owed work continues while a row is locked for long', async () => {
   )
   dispatcher.start(pendingDispatch.cancels)
   await dispatcher.idle()
-  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  expect(await stored.dispatches.all(sql)).toEqual([])
 })
 
 test('a flow that cannot be resolved is quarantined at once, and delays no other', async () => {
@@ -53,17 +53,14 @@ test('a flow that cannot be resolved is quarantined at once, and delays no other
   await bad.end('a')
   const good = await walk(fixture, { edges: ['c > d'] })
   await good.end('c')
-  await sql.script(`
-    create function flowfabric.refuse() returns trigger language plpgsql as
-      $$ begin raise exception 'not this one' using errcode = '23514'; end $$;
-    create trigger refuse before update on flowfabric.ff_edge_group for each row
-      when (old.downstream_id = '${bad.uuidOf('b')}') execute function flowfabric.refuse()`)
+  const match = { downstream_id: bad.uuidOf('b') }
+  const accept = await stored.edgeGroups.refuse(sql, 'update', { match, message: 'not this one', code: '23514' })
   const dispatcher = dispatcherOf(sql)
   dispatcher.start(pendingDispatch.flow)
   await dispatcher.idle()
-  await sql.script('drop function flowfabric.refuse cascade')
+  await accept()
   expect([await bad.states(), await good.states()]).toMatchObject([{ b: 'waiting_children' }, { d: 'waiting' }])
-  expect(await rows(sql, 'select duty, subject_id from flowfabric.ff_set_aside')).toEqual([
+  expect(await stored.quarantine.pick(sql, ['duty', 'subject_id'])).toEqual([
     { duty: 'dispatch', subject_id: bad.uuidOf('a') },
   ])
 })

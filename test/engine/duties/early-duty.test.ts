@@ -7,10 +7,10 @@ import type { ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
 import { patience } from '../../support/patience.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { take } from '../execution/holder.ts'
 import { answer, waiting } from '../waiting/suspension/waiting.ts'
+import * as stored from '../../support/stored.ts'
 
 const until = { interval: 5 }
 const duties = ['delayed-promoter', 'lease-expiry', 'suspension-timeout', 'suspension-wake']
@@ -117,5 +117,5 @@ test('many short delays in a row report the first, and the duty finds the later 
   const states = async () => new Set(await Promise.all(ids.map(state)))
   await expect.poll(states, until).toEqual(new Set(['waiting']))
   await running.stop()
-  expect(await rows(sql, `select from flowfabric.ff_exec_core where delay_until_ms is not null`)).toEqual([])
+  expect(await stored.executions.all(sql, { delay_until_ms: stored.present })).toEqual([])
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { executionDeadline } from '../../../src/engine/duties/execution-deadline.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, claimNext, fenceOf } from './claimed.ts'
+import * as stored from '../../support/stored.ts'
 
 test('DEAD-05 a deadline ends a running execution', async () => {
   const { engine, sql, clock } = await setup()
@@ -17,13 +17,13 @@ test('DEAD-05 a deadline ends a running execution', async () => {
     failureReason: 'execution_deadline',
     lease: null,
   })
-  expect(await rows(sql, 'select outcome, ended_at_ms is null as is_open from flowfabric.ff_attempt')).toEqual([
-    { outcome: 'expired', is_open: false },
+  expect(await stored.attempts.pick(sql, ['outcome', 'ended_at_ms'])).toEqual([
+    { outcome: 'expired', ended_at_ms: expect.any(Number) },
   ])
-  expect(await rows(sql, 'select outcome, reason, actor from flowfabric.ff_completion_event')).toEqual([
+  expect(await stored.endings.pick(sql, ['outcome', 'reason', 'actor'])).toEqual([
     { outcome: 'expired', reason: 'execution_deadline', actor: 'execution-deadline' },
   ])
-  const events = await rows(sql, 'select event_type, reason from flowfabric.ff_lease_event order by event_id')
+  const events = await stored.leaseEvents.pick(sql, ['event_type', 'reason'])
   expect(events.at(-1)).toEqual({ event_type: 'expired', reason: 'execution_deadline' })
   await refusal('execution_not_active', engine.executions.complete(fenceOf(claim)))
 })
@@ -43,7 +43,7 @@ test('DEAD-06 a deadline ends a waiting execution, which is then no longer claim
     state: { attemptState: 'pending_first_attempt' },
   })
   expect(await claimNext(engine)).toBeUndefined()
-  expect(await rows(sql, 'select from flowfabric.ff_lease_event')).toEqual([])
+  expect(await stored.leaseEvents.all(sql)).toEqual([])
 })
 
 test('a deadline ends an execution that is delayed, retried, interrupted, suspended, blocked or held', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { grantExpiry } from '../../../src/engine/duties/grant-expiry.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimNext } from './claimed.ts'
+import * as stored from '../../support/stored.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1' }
 
@@ -16,7 +16,7 @@ test('an unused grant is deleted after its expiry, and the execution can be clai
   expect(await withoutWriting(sql, () => grantExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
   await clock.advance(1)
   expect(await grantExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, effects: {} })
-  expect(await rows(sql, 'select from flowfabric.ff_grant')).toEqual([])
+  expect(await stored.grants.all(sql)).toEqual([])
   expect(await engine.executions.grant({ executionId, ...worker, ttl: 1 })).toMatchObject({ kind: 'granted' })
   await clock.advance('1m')
   expect(await grantExpiry.runOnce(sql)).toMatchObject({ processed: 1 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { keyExpiry } from '../../../src/engine/duties/key-expiry.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import * as stored from '../../support/stored.ts'
 
 test('an expired key is deleted, its execution is not, and the key is free', async () => {
   const { engine, sql, clock } = await setup()
@@ -13,7 +13,7 @@ test('an expired key is deleted, its execution is not, and the key is free', asy
   expect(await withoutWriting(sql, () => keyExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
   await clock.advance(1)
   expect(await keyExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, effects: {} })
-  expect(await rows(sql, 'select from flowfabric.ff_idempotency_key')).toEqual([])
+  expect(await stored.idempotencyKeys.all(sql)).toEqual([])
   expect(await engine.executions.describe(executionId)).not.toBeNull()
   expect(await engine.executions.create(request)).toMatchObject({ kind: 'created' })
 })

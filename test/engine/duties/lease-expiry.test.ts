@@ -2,11 +2,12 @@ import { expect, test } from 'vitest'
 import { delayedPromoter } from '../../../src/engine/duties/delayed-promoter.ts'
 import { leaseExpiry } from '../../../src/engine/duties/lease-expiry.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, claimNext, fenceOf } from './claimed.ts'
+import * as stored from '../../support/stored.ts'
+import { forget } from '../../support/changes.ts'
 
 test('LEASE-07 only leases strictly before now expire, the oldest first, a limited number at a time', async () => {
   const { engine, sql, clock } = await setup()
@@ -42,13 +43,10 @@ test('LEASE-08 an expiry returns the execution to the queue with its attempt, an
       attemptState: 'attempt_interrupted',
     },
   })
-  expect(await rows(sql, 'select attempt_index, outcome, ended_at_ms from flowfabric.ff_attempt')).toEqual([
+  expect(await stored.attempts.pick(sql, ['attempt_index', 'outcome', 'ended_at_ms'])).toEqual([
     { attempt_index: 0, outcome: 'lease_expired_reclaimable', ended_at_ms: null },
   ])
-  const events = await rows(
-    sql,
-    'select event_type, lease_epoch, worker_instance_id, actor from flowfabric.ff_lease_event order by event_id',
-  )
+  const events = await stored.leaseEvents.pick(sql, ['event_type', 'lease_epoch', 'worker_instance_id', 'actor'])
   expect(events.at(-1)).toEqual({
     event_type: 'expired',
     lease_epoch: 1,
@@ -75,11 +73,7 @@ test('LEASE-10 an execution that ended or was deleted before its turn is passed 
   const gone = await claimed(engine, {}, { leaseTtl: '1s' })
   const done = await claimed(engine, {}, { leaseTtl: '1s' })
   await engine.executions.cancel({ executionId: done.executionId })
-  await sql.script(`
-    delete from flowfabric.ff_lease where lease_id = '${gone.leaseId}';
-    delete from flowfabric.ff_exec_input i using flowfabric.ff_exec_core e
-    where e.execution_id = i.execution_id and e.lease_id = '${gone.leaseId}';
-    delete from flowfabric.ff_exec_core where lease_id = '${gone.leaseId}'`)
+  await forget(sql, `lease_id = '${gone.leaseId}'`)
   await clock.advance('1m')
   expect(await withoutWriting(sql, () => leaseExpiry.runOnce(sql))).toMatchObject({ processed: 0, errors: 0 })
 })
@@ -94,9 +88,9 @@ test('LEASE-11 one bad row does not stop the duty: it is quarantined, logged, an
     await given.active({ expiresAt: now - 1000 }),
   ]
   // One more expiry than an integer can count.
-  const bad = `from flowfabric.ff_queue q where q.queue_id = t.queue_id and q.execution_kind = 'bad'`
-  await sql.script(`update flowfabric.ff_exec_core t set lease_reclaim_count = 2147483647 ${bad};
-    update flowfabric.ff_exec_input t set policy = '{"maxReclaimCount": 3000000000}' ${bad}`)
+  const bad = { execution_id: ids[1]! }
+  await stored.executions.change(sql, { lease_reclaim_count: 2_147_483_647 }, bad)
+  await stored.inputs.change(sql, { policy: '{"maxReclaimCount": 3000000000}' }, bad)
   const lines: string[] = []
   const logger = { ...console, error: (line: string) => void lines.push(line) }
   expect(await leaseExpiry.runOnce(sql, { logger })).toMatchObject({ processed: 2, errors: 1 })
@@ -113,14 +107,14 @@ test('LEASE-11 one bad row does not stop the duty: it is quarantined, logged, an
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 1 })
   await clock.advance('11s')
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
-  expect(await rows(sql, 'select duty, failure_count from flowfabric.ff_set_aside')).toEqual([
+  expect(await stored.quarantine.pick(sql, ['duty', 'failure_count'])).toEqual([
     { duty: 'lease-expiry', failure_count: 2 },
   ])
 
-  await sql.script(`update flowfabric.ff_exec_core t set lease_reclaim_count = 0 ${bad}`)
+  await stored.executions.change(sql, { lease_reclaim_count: 0 }, bad)
   await clock.advance('11s')
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
-  expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
+  expect(await stored.quarantine.all(sql)).toEqual([])
 })
 
 test.each([
@@ -143,8 +137,8 @@ test.each([
 ])('LEASE-19 too many expiries end the execution as failed, when %s', async (_, most, policy) => {
   const { engine, sql, clock } = await setup()
   const executionId = await factory(sql).active({ expiresAt: 1 })
-  await sql.script(`update flowfabric.ff_exec_core set lease_reclaim_count = ${most - 1}, consecutive_expiry_count = ${most - 1};
-    update flowfabric.ff_exec_input set policy = ${policy === null ? 'null' : `'${JSON.stringify(policy)}'`}`)
+  await stored.executions.change(sql, { lease_reclaim_count: most - 1, consecutive_expiry_count: most - 1 })
+  await stored.inputs.change(sql, { policy: policy === null ? null : JSON.stringify(policy) })
   await leaseExpiry.runOnce(sql)
   expect(await engine.executions.describe(executionId)).toMatchObject({
     publicState: 'delayed',
@@ -160,10 +154,10 @@ test.each([
     publicState: 'failed',
     failureReason: 'reclaim_limit',
   })
-  expect(await rows(sql, 'select outcome, reason from flowfabric.ff_completion_event')).toEqual([
+  expect(await stored.endings.pick(sql, ['outcome', 'reason'])).toEqual([
     { outcome: 'failed', reason: 'reclaim_limit' },
   ])
-  const events = await rows(sql, 'select event_type, lease_id from flowfabric.ff_lease_event order by event_id')
+  const events = await stored.leaseEvents.pick(sql, ['event_type', 'lease_id'])
   expect(events.at(-1)).toEqual({ event_type: 'expired', lease_id: claim!.leaseId })
 })
 

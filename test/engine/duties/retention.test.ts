@@ -3,19 +3,16 @@ import { retention } from '../../../src/engine/duties/retention.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
-import { insert, rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { contents, withoutWriting } from '../../support/written.ts'
 import { claimed, fenceOf } from './claimed.ts'
+import * as stored from '../../support/stored.ts'
 
 const day = 86_400_000
 const forAWeek = retention(7 * day)
 
 async function left(sql: Sql): Promise<unknown[]> {
-  const found = await rows(
-    sql,
-    'select execution_id from flowfabric.ff_exec_core order by terminal_at_ms, execution_id',
-  )
+  const found = await stored.executions.pick(sql, ['execution_id'], {}, 'terminal_at_ms, execution_id')
   return found.map((row) => row['execution_id'])
 }
 
@@ -119,9 +116,9 @@ test('an execution that owes a dispatch stays until it is done', async () => {
   const { sql } = await setup()
   const owing = await factory(sql).completed({ endedAt: 1 })
   const dispatch = { execution_id: parseExecutionId(owing).uuid, generation: 0, created_at_ms: 1, outcome: 'success' }
-  await insert(sql, 'ff_dispatch', dispatch)
+  await stored.dispatches.add(sql, dispatch)
   expect(await withoutWriting(sql, () => forAWeek.runOnce(sql))).toMatchObject({ processed: 0 })
-  await sql.script('delete from flowfabric.ff_dispatch')
+  await stored.dispatches.remove(sql)
   expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 1 })
 })
 
@@ -135,7 +132,7 @@ test('an execution stays as long as its idempotency key holds, and is deleted wi
   expect(await engine.executions.create(request)).toMatchObject({ kind: 'duplicate', executionId })
   await clock.advance('2d')
   expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 1 })
-  expect(await rows(sql, 'select from flowfabric.ff_idempotency_key')).toEqual([])
+  expect(await stored.idempotencyKeys.all(sql)).toEqual([])
   expect(await engine.executions.create(request)).toMatchObject({ kind: 'created' })
 })
 
@@ -158,15 +155,13 @@ test('an execution that cannot be deleted is quarantined, and its neighbours are
   const given = factory(sql)
   for (let count = 0; count < 4; count++) await given.completed({ endedAt: 1 })
   const bad = await given.completed({ endedAt: 1 })
-  await sql.script(`
-    create function flowfabric.refuse() returns trigger language plpgsql as
-      $$ begin raise exception 'somebody else wants this one'; end $$;
-    create trigger refuse before delete on flowfabric.ff_exec_core
-      for each row when (old.execution_id = '${uuids(bad)[0]}') execute function flowfabric.refuse()`)
+  const match = { execution_id: bad }
+  const accept = await stored.executions.refuse(sql, 'delete', { match, message: 'somebody else wants this one' })
   const lines: string[] = []
   const logger = { ...console, error: (line: string) => void lines.push(line) }
   expect(await forAWeek.runOnce(sql, { logger })).toMatchObject({ processed: 4, errors: 1 })
   expect(lines[0]).toContain(bad)
   expect(await forAWeek.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
   expect(await left(sql)).toEqual(uuids(bad))
+  await accept()
 })

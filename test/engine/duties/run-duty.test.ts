@@ -4,11 +4,14 @@ import { allDuties } from '../../../src/engine/duties/all.ts'
 import { attemptTimeout } from '../../../src/engine/duties/attempt-timeout.ts'
 import { delayedPromoter } from '../../../src/engine/duties/delayed-promoter.ts'
 import { factory } from '../../support/factory.ts'
-import { insert, rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
+import { parseExecutionId } from '../../../src/model/id.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed } from './claimed.ts'
+import * as stored from '../../support/stored.ts'
+import { storePolicy } from '../../support/changes.ts'
+import { moveLog } from '../../support/event-log.ts'
 
 // The upkeep may find rows that other tests have left in the same database.
 const sweeps = allDuties(inject('backend')).filter((duty) => duty.name !== 'embedded-upkeep')
@@ -33,50 +36,49 @@ test('of a hundred, the bad ones are quarantined and all others are processed', 
   )
   await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'], max: 100 })
   // An invalid number of attempts; the policy's check would have refused it.
-  await sql.script(`
-    update flowfabric.ff_exec_input i set policy = '{"attemptTimeoutMs": 1000, "retry": {"attempts": "many"}}'
-    from flowfabric.ff_exec_core e
-    where e.execution_id = i.execution_id and e.priority in (0, 17, 18, 99)`)
+  await storePolicy(sql, { attemptTimeoutMs: 1000, retry: { attempts: 'many' } }, 'priority in (0, 17, 18, 99)')
   await clock.advance('2s')
   expect(await attemptTimeout.runOnce(sql, { batch: 100 })).toMatchObject({ processed: 96, errors: 4, isFull: true })
-  const left = `select e.priority from flowfabric.ff_set_aside s
-    join flowfabric.ff_exec_core e on e.execution_id = s.subject_id order by e.priority`
-  expect(await rows(sql, left)).toEqual([0, 17, 18, 99].map((priority) => ({ priority })))
+  const left = (await stored.quarantine.all(sql)).map((row) => row.subject_id)
+  const bad = (await stored.executions.all(sql)).filter((row) => left.includes(row.execution_id))
+  expect(bad.map((row) => row.priority).toSorted((a, b) => a - b)).toEqual([0, 17, 18, 99])
+  expect(left).toHaveLength(4)
   expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
 })
 
 test('a row that is quarantined for one duty is not for another', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId } = await claimed(engine, { policy: { attemptTimeoutMs: '1s' } })
-  const subject = `(select execution_id from flowfabric.ff_exec_core)`
-  await sql.script(`insert into flowfabric.ff_set_aside (duty, subject_id, failure_count, retry_at_ms, error)
-    values ('delayed-promoter', ${subject}, 1, 9000000000000, 'broke')`)
+  const failure = { failure_count: 1, retry_at_ms: 9_000_000_000_000, error: 'broke' }
+  await stored.quarantine.add(sql, {
+    duty: 'delayed-promoter',
+    subject_id: parseExecutionId(executionId).uuid,
+    ...failure,
+  })
   await clock.advance('2s')
   expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 1 })
   expect((await engine.executions.describe(executionId))?.publicState).toBe('expired')
-  await sql.script('delete from flowfabric.ff_set_aside')
+  await stored.quarantine.remove(sql)
 })
 
 test('the quarantine of an execution that ended otherwise is deleted', async () => {
   const { sql, clock } = await setup()
   await factory(sql).cancelled()
-  const [core] = await rows(sql, 'select execution_id from flowfabric.ff_exec_core')
+  const [core] = await stored.executions.pick(sql, ['execution_id'])
   const aside = { duty: 'delayed-promoter', subject_id: core!['execution_id'], failure_count: 1, error: 'broke' }
-  await insert(sql, 'ff_set_aside', { ...aside, retry_at_ms: await clock.now() })
+  await stored.quarantine.add(sql, { ...aside, retry_at_ms: await clock.now() })
   await delayedPromoter.runOnce(sql)
-  expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toHaveLength(1)
+  expect(await stored.quarantine.all(sql)).toHaveLength(1)
   await clock.advance('2h')
   await delayedPromoter.runOnce(sql)
-  expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
+  expect(await stored.quarantine.all(sql)).toEqual([])
 })
 
 test('a fault that is not in the data is thrown, and quarantines nothing', async () => {
   const { sql } = await setup()
   await factory(sql).delayed({ until: 1 })
-  await sql.script('alter table flowfabric.ff_ready rename to ff_ready_away')
-  await refusal('schema_missing', delayedPromoter.runOnce(sql))
-  await sql.script('alter table flowfabric.ff_ready_away rename to ff_ready')
-  expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
+  await stored.ready.whileAway(sql, () => refusal('schema_missing', delayedPromoter.runOnce(sql)))
+  expect(await stored.quarantine.all(sql)).toEqual([])
   expect(await delayedPromoter.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
 })
 
@@ -84,7 +86,7 @@ test('a duty creates the block of the log that it needs', async () => {
   const { engine, sql, clock } = await setup()
   const { executionId } = await claimed(engine, { policy: { attemptTimeoutMs: '1s' } })
   await clock.advance('2s')
-  await sql.script(`select setval('flowfabric.ff_event_id', 20000000)`)
+  await moveLog(sql, 20_000_001)
   expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
   expect((await engine.executions.describe(executionId))?.publicState).toBe('expired')
 })

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { signingKeyExpiry } from '../../../src/engine/duties/signing-key-expiry.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
-import { insert, rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import * as stored from '../../support/stored.ts'
 
 test('the secret of a key is wiped when its grace is over, not in its last millisecond; its id stays in use', async () => {
   const { sql, clock } = await setup()
@@ -19,7 +19,7 @@ test('the secret of a key is wiped when its grace is over, not in its last milli
   await clock.advance(1)
   expect(await signingKeyExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, effects: {} })
   expect(await kept(sql)).toEqual(['current'])
-  expect(await rows(sql, 'select from flowfabric.ff_waitpoint_hmac')).toHaveLength(3)
+  expect(await stored.signingKeys.all(sql)).toHaveLength(3)
 })
 
 test('keys belong to the database: a run with a filter wipes all of them, up to its limit', async () => {
@@ -33,7 +33,7 @@ test('keys belong to the database: a run with a filter wipes all of them, up to 
 })
 
 function key(sql: Sql, kid: string, expiresAt: number | null): Promise<void> {
-  return insert(sql, 'ff_waitpoint_hmac', {
+  return stored.signingKeys.add(sql, {
     namespace: 'a',
     kid,
     created_at_ms: 0,
@@ -45,6 +45,6 @@ function key(sql: Sql, kid: string, expiresAt: number | null): Promise<void> {
 }
 
 async function kept(sql: Sql): Promise<unknown[]> {
-  const found = await rows(sql, 'select kid from flowfabric.ff_waitpoint_hmac where secret is not null order by kid')
+  const found = await stored.signingKeys.pick(sql, ['kid'], { secret: stored.present }, 'kid')
   return found.map((row) => row['kid'])
 }

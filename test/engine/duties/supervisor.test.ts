@@ -7,9 +7,11 @@ import { EngineError } from '../../../src/model/errors.ts'
 import { Supervisor, type SuperviseOptions, type SupervisorDeps } from '../../../src/engine/duties/supervisor.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
-import { insert, rows } from '../../support/raw.ts'
+import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
+import * as stored from '../../support/stored.ts'
+import { nowMs } from '../../support/changes.ts'
 
 const everyDuty = allDuties(inject('backend')).map((duty) => duty.name)
 const short = Object.fromEntries(everyDuty.map((name) => [name, 20]))
@@ -59,7 +61,7 @@ test('each duty runs, and its last report is kept here and in its row', async ()
     errors: 0,
     finishedAt: await clock.now(),
   })
-  const duties = await rows(sql, 'select taken_until_ms, taken_by, last_report from flowfabric.ff_duty')
+  const duties = await stored.duties.pick(sql, ['taken_until_ms', 'taken_by', 'last_report'])
   // One row more names the process that polls.
   expect(duties).toHaveLength(everyDuty.length + 1)
   expect(duties).toContainEqual({
@@ -78,7 +80,7 @@ test('one turn runs sets until no row is left, and publishes their queues', asyn
   const supervisor = supervise(sql, {}, { publish })
   await expect.poll(() => supervisor.reports.get('delayed-promoter')?.processed, until).toBe(250)
   await supervisor.stop()
-  const [queue] = await rows(sql, 'select queue_id from flowfabric.ff_queue')
+  const [queue] = await stored.queues.pick(sql, ['queue_id'])
   expect(new Set(received)).toEqual(new Set([queue!['queue_id']]))
 })
 
@@ -171,7 +173,7 @@ test('a duty runs once an interval, however many supervisors there are', async (
 test('the duty of a crashed process is free again when its term is over', async () => {
   const { sql, clock } = await setup()
   await clock.freeze()
-  await insert(sql, 'ff_duty', { duty: 'd', taken_until_ms: (await clock.now()) + 1000, taken_by: 'a dead one' })
+  await stored.duties.add(sql, { duty: 'd', taken_until_ms: (await clock.now()) + 1000, taken_by: 'a dead one' })
   let answers = 0
   const watched: Sql = Object.assign(Object.create(sql) as Sql, {
     query: (...args: Parameters<Sql['query']>) => sql.query(...args).finally(() => answers++),
@@ -222,12 +224,9 @@ test('TAG-06 two instances share a database by tag', async () => {
   await expect.poll(() => state(two), until).toBe('waiting')
   await second.stop()
   expect(await state(none)).toBe('active')
-  expect(await rows(sql, 'select filter from flowfabric.ff_duty group by filter order by filter')).toEqual([
-    // Work for the whole database is done once for all.
-    { filter: '' },
-    { filter: '[null,"instance","one"]' },
-    { filter: '[null,"instance","two"]' },
-  ])
+  const filters = (await stored.duties.all(sql)).map((row) => row.filter)
+  // Work for the whole database is done once for all.
+  expect([...new Set(filters)].toSorted()).toEqual(['', '[null,"instance","one"]', '[null,"instance","two"]'])
 })
 
 test('it stops before it started, twice, and starts again', async () => {
@@ -290,12 +289,7 @@ test('a stop waits for the set under way, and gives the duty back', async () => 
   const stopped = supervisor.stop()
   finish!({ ...nothing, processed: 1, isFull: true })
   await stopped
-  expect(
-    await rows(
-      sql,
-      'select duty, taken_by, next_at_ms <= flowfabric.ff_now_ms() as is_due from flowfabric.ff_duty order by duty',
-    ),
-  ).toEqual([
+  expect(await rows(sql, stored.duties.selecting(`duty, taken_by, next_at_ms <= ${nowMs} as is_due`))).toEqual([
     { duty: 'd', taken_by: null, is_due: true },
     { duty: 'supervisor', taken_by: null, is_due: true },
   ])

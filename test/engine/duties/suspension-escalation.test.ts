@@ -3,12 +3,12 @@ import { suspensionTimeout } from '../../../src/engine/duties/suspension-timeout
 import { suspensionWake } from '../../../src/engine/duties/suspension-wake.ts'
 import { closeReasonOfTimeout } from '../../../src/model/suspension.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { held } from '../execution/holder.ts'
 import { answer, suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { suspensionOf } from './suspension-row.ts'
+import * as stored from '../../support/stored.ts'
 
 test('TMO-03 an escalated execution continues to wait and reports that, once; its waitpoints stay open', async () => {
   const { engine, sql, clock } = await setup()
@@ -22,9 +22,8 @@ test('TMO-03 an escalated execution continues to wait and reports that, once; it
     timeout_at_ms: null,
     wake_at_ms: null,
   })
-  expect(await rows(sql, 'select state from flowfabric.ff_waitpoint_pending')).toEqual([{ state: 'active' }])
-  const events = 'select event_type, reason, actor, details from flowfabric.ff_event'
-  expect(await rows(sql, events)).toEqual([
+  expect(await stored.waitpoints.pick(sql, ['state'])).toEqual([{ state: 'active' }])
+  expect(await stored.events.pick(sql, ['event_type', 'reason', 'actor', 'details'])).toEqual([
     { event_type: 'escalated', reason: 'suspension_timeout_escalate', actor: 'suspension-timeout', details: {} },
   ])
   await clock.advance('1h')
@@ -38,7 +37,7 @@ test('an escalation with a second deadline ends at that one', async () => {
   const executionId = await factory(sql).suspended({ timeoutAt: 1, timeoutBehaviour: 'escalate', ...second })
   await suspensionTimeout.runOnce(sql)
   const nextTimeoutAt = (await clock.now()) + 60_000
-  expect(await rows(sql, 'select details from flowfabric.ff_event')).toEqual([{ details: { nextTimeoutAt } }])
+  expect(await stored.events.pick(sql, ['details'])).toEqual([{ details: { nextTimeoutAt } }])
   await clock.advance(60_000)
   expect(await withoutWriting(sql, () => suspensionTimeout.runOnce(sql))).toMatchObject({ processed: 0 })
   await clock.advance(1)

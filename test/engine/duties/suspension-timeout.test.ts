@@ -3,7 +3,6 @@ import { suspensionTimeout } from '../../../src/engine/duties/suspension-timeout
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
-import { insert, rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
@@ -11,6 +10,7 @@ import { fenceOf, take } from '../execution/holder.ts'
 import { answer, waiting } from '../waiting/suspension/waiting.ts'
 import { claimNext } from './claimed.ts'
 import { suspensionOf } from './suspension-row.ts'
+import * as stored from '../../support/stored.ts'
 
 const endings = [
   ['fails', 'fail', 'failed', 'failed'],
@@ -41,12 +41,13 @@ test.each(endings)(
       endedAt: expect.any(Number),
       ...(behaviour === 'cancel' ? { cancellationReason: reason } : { failureReason: reason }),
     })
-    expect(await rows(sql, 'select outcome, reason, actor from flowfabric.ff_completion_event')).toEqual([
+    expect(await stored.endings.pick(sql, ['outcome', 'reason', 'actor'])).toEqual([
       { outcome, reason, actor: 'suspension-timeout' },
     ])
-    const attempts = 'select outcome, failure_reason, failure_category from flowfabric.ff_attempt'
     const category = behaviour === 'cancel' ? null : 'timeout'
-    expect(await rows(sql, attempts)).toEqual([{ outcome, failure_reason: reason, failure_category: category }])
+    expect(await stored.attempts.pick(sql, ['outcome', 'failure_reason', 'failure_category'])).toEqual([
+      { outcome, failure_reason: reason, failure_category: category },
+    ])
     expect(await suspensionOf(sql, executionId)).toMatchObject({
       close_reason: `timed_out_${behaviour}`,
       is_open: false,
@@ -66,8 +67,8 @@ test('TMO-09 the waitpoints of a suspension that timed out close with it', async
   await given.suspended({ timeoutAt: 1, condition, waitpoints })
   await given.suspended({ waitpoints: ['answer'] })
   await suspensionTimeout.runOnce(sql)
-  const found = 'select waitpoint_key, state, close_reason from flowfabric.ff_waitpoint_pending order by waitpoint_key'
-  expect(await rows(sql, found)).toEqual([
+  const columns = ['waitpoint_key', 'state', 'close_reason'] as const
+  expect(await stored.waitpoints.pick(sql, columns, {}, 'waitpoint_key')).toEqual([
     { waitpoint_key: 'a', state: 'closed', close_reason: 'timed_out_fail' },
     { waitpoint_key: 'answer', state: 'active', close_reason: null },
     { waitpoint_key: 'b', state: 'closed', close_reason: 'timed_out_fail' },
@@ -106,10 +107,9 @@ test('TMO-04 a timeout that resumes sends a real signal, and continues the same 
     publicState: 'resumable',
     state: { attemptState: 'attempt_interrupted', interruption: 'timed_out' },
   })
-  const signals = `select signal_name, source_type, source_identity, payload, effect, accepted_at_ms, taken_at_ms,
-    g.suspension_id = s.suspension_id as of_suspension
-    from flowfabric.ff_signal g join flowfabric.ff_suspension_current s using (execution_id)`
-  expect(await rows(sql, signals)).toEqual([
+  const { suspension_id: suspensionId } = await stored.suspensions.one(sql)
+  const columns = ['signal_name', 'source_type', 'source_identity', 'payload', 'effect', 'accepted_at_ms'] as const
+  expect(await stored.signals.pick(sql, [...columns, 'taken_at_ms', 'suspension_id'])).toEqual([
     {
       signal_name: 'timeout',
       source_type: 'system',
@@ -118,7 +118,7 @@ test('TMO-04 a timeout that resumes sends a real signal, and continues the same 
       effect: 'resume_condition_satisfied',
       accepted_at_ms: now,
       taken_at_ms: now,
-      of_suspension: true,
+      suspension_id: suspensionId,
     },
   ])
   expect(await suspensionOf(sql, executionId)).toMatchObject({
@@ -126,8 +126,7 @@ test('TMO-04 a timeout that resumes sends a real signal, and continues the same 
     close_reason: 'timed_out_auto_resume',
     outcome: { satisfied: false, signals: [] },
   })
-  const events = 'select event_type, reason, actor from flowfabric.ff_event order by event_id'
-  expect(await rows(sql, events)).toEqual([
+  expect(await stored.events.pick(sql, ['event_type', 'reason', 'actor'])).toEqual([
     { event_type: 'signalled', reason: 'timeout', actor: 'suspension-timeout' },
     { event_type: 'resumed', reason: 'suspension_timeout_auto_resume', actor: 'suspension-timeout' },
   ])
@@ -254,29 +253,23 @@ test.each(['fail', 'auto_resume_with_timeout_signal'] as const)(
     const given = factory(sql)
     for (let count = 0; count < 4; count++) await given.suspended({ timeoutAt: 1, timeoutBehaviour })
     const bad = await given.suspended({ timeoutAt: 1, timeoutBehaviour })
-    await sql.script(`
-      create function flowfabric.refuse() returns trigger language plpgsql as
-        $$ begin raise exception 'not this one'; end $$;
-      create trigger refuse before update on flowfabric.ff_exec_core
-        for each row when (old.execution_id = '${parseExecutionId(bad).uuid}') execute function flowfabric.refuse()`)
+    const match = { execution_id: bad }
+    const accept = await stored.executions.refuse(sql, 'update', { match, message: 'not this one' })
     const lines: string[] = []
     const logger = { ...console, error: (line: string) => void lines.push(line) }
     expect(await suspensionTimeout.runOnce(sql, { logger })).toMatchObject({ processed: 4, errors: 1 })
     expect(lines).toEqual([expect.stringContaining(bad)])
     expect(lines[0]).toContain(`timeout behaviour ${timeoutBehaviour}: not this one`)
     expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
-    await sql.script('drop trigger refuse on flowfabric.ff_exec_core')
+    await accept()
     await clock.advance('1m')
     expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
-    expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
+    expect(await stored.quarantine.all(sql)).toEqual([])
   },
 )
 
 async function open(sql: Sql): Promise<unknown[]> {
-  const found = await rows(
-    sql,
-    'select execution_id from flowfabric.ff_suspension_current where closed_at_ms is null order by timeout_at_ms',
-  )
+  const found = await stored.suspensions.pick(sql, ['execution_id'], { closed_at_ms: null }, 'timeout_at_ms')
   return found.map((row) => row['execution_id'])
 }
 
@@ -288,11 +281,10 @@ function uuids(ids: readonly ExecutionId[]): string[] {
 async function signalled(sql: Sql, executionId: ExecutionId): Promise<string> {
   const signalId = '0190a000-0000-7000-8000-00000000000a'
   const { uuid } = parseExecutionId(executionId)
-  const [waitpoint] = await rows(
-    sql,
-    `select waitpoint_id, suspension_id, created_at_ms from flowfabric.ff_waitpoint_pending where execution_id = '${uuid}'`,
-  )
-  await insert(sql, 'ff_signal', {
+  const [waitpoint] = await stored.waitpoints.pick(sql, ['waitpoint_id', 'suspension_id', 'created_at_ms'], {
+    execution_id: uuid,
+  })
+  await stored.signals.add(sql, {
     execution_id: uuid,
     signal_no: 1,
     signal_id: signalId,

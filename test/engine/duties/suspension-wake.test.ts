@@ -4,10 +4,10 @@ import { attached } from '../../../src/model/attached.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
-import { insert, rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimNext } from './claimed.ts'
+import * as stored from '../../support/stored.ts'
 
 const answer = { kind: 'signal', waitpoint: 'answer' } as const
 
@@ -30,8 +30,7 @@ test('a point in time wakes the execution from this very millisecond on, not bef
     publicState: 'resumable',
     state: { interruption: 'timed_out' },
   })
-  const suspension = 'select close_reason, closed_at_ms, wake_at_ms, outcome from flowfabric.ff_suspension_current'
-  expect(await rows(sql, suspension)).toEqual([
+  expect(await stored.suspensions.pick(sql, ['close_reason', 'closed_at_ms', 'wake_at_ms', 'outcome'])).toEqual([
     {
       close_reason: 'resumed',
       closed_at_ms: at,
@@ -46,10 +45,10 @@ test('a point in time wakes the execution from this very millisecond on, not bef
       },
     },
   ])
-  expect(await rows(sql, 'select state, close_reason from flowfabric.ff_waitpoint_pending')).toEqual([
+  expect(await stored.waitpoints.pick(sql, ['state', 'close_reason'])).toEqual([
     { state: 'closed', close_reason: 'resumed' },
   ])
-  expect(await rows(sql, 'select event_type, actor from flowfabric.ff_event')).toEqual([
+  expect(await stored.events.pick(sql, ['event_type', 'actor'])).toEqual([
     { event_type: 'resumed', actor: 'suspension-wake' },
   ])
   expect(await claimNext(engine)).toMatchObject({ executionId, reason: 'resume', leaseEpoch: 2 })
@@ -74,18 +73,14 @@ test('a signal and a point in time: the signal is taken when the time has come, 
     publicState: 'resumable',
     state: { interruption: 'signalled' },
   })
-  const found = `select signal_id, taken_at_ms is not null as is_taken, suspension_id is not null as is_bound
-    from flowfabric.ff_signal order by signal_no`
-  const untaken = { signal_id: expect.any(String), is_taken: false, is_bound: false }
-  expect(await rows(sql, found)).toEqual([
-    { signal_id: taken, is_taken: true, is_bound: true },
+  const untaken = { signal_id: expect.any(String), taken_at_ms: null, suspension_id: null }
+  expect(await stored.signals.pick(sql, ['signal_id', 'taken_at_ms', 'suspension_id'])).toEqual([
+    { signal_id: taken, taken_at_ms: expect.any(Number), suspension_id: expect.any(String) },
     untaken,
     untaken,
     untaken,
   ])
-  expect(await rows(sql, 'select outcome from flowfabric.ff_suspension_current')).toMatchObject([
-    { outcome: { signals: [taken] } },
-  ])
+  expect(await stored.suspensions.pick(sql, ['outcome'])).toMatchObject([{ outcome: { signals: [taken] } }])
 })
 
 test('a child that has ended counts, an unrelated execution never', async () => {
@@ -96,8 +91,11 @@ test('a child that has ended counts, an unrelated execution never', async () => 
     const executionId = await given.suspended({ wakeAt: 5, waitpoints: [] })
     const members = [{ kind: 'child', executionId: await child(executionId) }]
     const { uuid } = parseExecutionId(executionId)
-    await sql.script(`update flowfabric.ff_suspension_current
-      set condition = '${JSON.stringify({ kind: 'allOf', members })}' where execution_id = '${uuid}'`)
+    await stored.suspensions.change(
+      sql,
+      { condition: JSON.stringify({ kind: 'allOf', members }) },
+      { execution_id: uuid },
+    )
     return executionId
   }
   const done = await waitFor((parentId) => given.failed({ parentId }))
@@ -124,7 +122,7 @@ test('a suspension that was evaluated and still waits is not read again before i
   const at = (await clock.now()) + 1000
   await factory(sql).suspended({ condition: { kind: 'time', at }, wakeAt: 5, waitpoints: [] })
   expect(await suspensionWake.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
-  expect(await rows(sql, 'select wake_at_ms, closed_at_ms from flowfabric.ff_suspension_current')).toEqual([
+  expect(await stored.suspensions.pick(sql, ['wake_at_ms', 'closed_at_ms'])).toEqual([
     { wake_at_ms: at, closed_at_ms: null },
   ])
   expect(await withoutWriting(sql, () => suspensionWake.runOnce(sql))).toMatchObject({ processed: 0 })
@@ -155,10 +153,8 @@ interface Sent {
 async function sentByName(sql: Sql, executionId: ExecutionId, sent: Sent): Promise<string> {
   const signalId = crypto.randomUUID()
   const { uuid } = parseExecutionId(executionId)
-  await sql.script(
-    `update flowfabric.ff_exec_core set attached = attached | ${attached.signals} where execution_id = '${uuid}'`,
-  )
-  await insert(sql, 'ff_signal', {
+  await stored.executions.change(sql, `attached = attached | ${attached.signals}`, { execution_id: uuid })
+  await stored.signals.add(sql, {
     execution_id: uuid,
     signal_id: signalId,
     accepted_at_ms: sent.signal_no,

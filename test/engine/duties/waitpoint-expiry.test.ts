@@ -5,9 +5,9 @@ import { attached } from '../../../src/model/attached.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
-import { insert, rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import * as stored from '../../support/stored.ts'
 
 test('WPT-15 an expired waitpoint that no suspension used is closed; one with time left, or without end, stays', async () => {
   const { sql, clock } = await setup()
@@ -21,10 +21,15 @@ test('WPT-15 an expired waitpoint that no suspension used is closed; one with ti
   expect(await withoutWriting(sql, () => waitpointExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
   await clock.advance(1)
   expect(await waitpointExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, effects: {} })
-  const found = `select waitpoint_key, state, close_reason, closed_at_ms, expires_at_ms
-    from flowfabric.ff_waitpoint_pending order by waitpoint_key`
   const stays = { state: 'pending', close_reason: null, closed_at_ms: null }
-  expect(await rows(sql, found)).toEqual([
+  expect(
+    await stored.waitpoints.pick(
+      sql,
+      ['waitpoint_key', 'state', 'close_reason', 'closed_at_ms', 'expires_at_ms'],
+      {},
+      'waitpoint_key',
+    ),
+  ).toEqual([
     {
       waitpoint_key: 'early',
       state: 'closed',
@@ -54,7 +59,7 @@ test('a run takes a limited number, of its namespace and tag', async () => {
 
 async function pending(sql: Sql, executionId: ExecutionId, key: string, expiresAt: number | null): Promise<void> {
   const { partition, uuid } = parseExecutionId(executionId)
-  await insert(sql, 'ff_waitpoint_pending', {
+  await stored.waitpoints.add(sql, {
     waitpoint_id: randomUUID(),
     execution_id: uuid,
     partition_key: partition,
@@ -65,7 +70,5 @@ async function pending(sql: Sql, executionId: ExecutionId, key: string, expiresA
     token_kid: 'k',
     required_signal_names: [],
   })
-  await sql.script(
-    `update flowfabric.ff_exec_core set attached = attached | ${attached.waitpoints} where execution_id = '${uuid}'`,
-  )
+  await stored.executions.change(sql, `attached = attached | ${attached.waitpoints}`, { execution_id: uuid })
 }

@@ -9,6 +9,7 @@ import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { subscriber, subscriberOf, takeIds, writeEvents } from './subscriber.ts'
+import * as stored from '../../support/stored.ts'
 
 const beginning = encodeEventCursor(0)
 
@@ -57,11 +58,10 @@ test('SUB-11 an event of an unknown kind is passed over with a warning', async (
   const open = subscriberOf(new Subscriptions(sql, { logger: { ...silent, warn: (text) => void warnings.push(text) } }))
   await sql.script(`alter type flowfabric.ff_event_type add value 'teleported'`)
   const live = await open()
-  const insert = `
-    insert into flowfabric.ff_event (occurred_at_ms, execution_id, event_type, partition_key, namespace, actor)
-    values (0, gen_random_uuid(), 'teleported', 0, 'default', 'test')`
-  await sql.script(insert)
-  await sql.script(insert)
+  const place = { occurred_at_ms: 0, partition_key: 0, namespace: 'default', actor: 'test' }
+  for (let count = 0; count < 2; count += 1) {
+    await stored.events.add(sql, { ...place, execution_id: crypto.randomUUID(), event_type: 'teleported' })
+  }
   const id = await factory(sql).completed()
   const past = await open({ after: beginning })
   expect(await takeIds(live, 1)).toEqual([id])

@@ -2,19 +2,14 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { encodeEventCursor } from '../../../src/engine/event/cursor.ts'
 import { Subscriptions } from '../../../src/engine/event/subscribe.ts'
 import { mintExecutionId, type ExecutionId, type FlowId } from '../../../src/model/id.ts'
-import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { eventsOf, subscriber, subscriberOf, take, takeIds, writeEvents } from './subscriber.ts'
+import * as stored from '../../support/stored.ts'
+import { moveLog, loseEventId, addBlock, dropBlock } from '../../support/event-log.ts'
 
 const beginning = encodeEventCursor(0)
-
-/** Like a transaction that failed: an id that no event has. */
-async function loseId(sql: Sql): Promise<void> {
-  await rows(sql, `select nextval('flowfabric.ff_event_id')`)
-}
 
 test('SUB-01 a subscriber without a cursor receives later events, and nothing earlier', async () => {
   const { sql } = await setup()
@@ -173,15 +168,15 @@ test('ids that were lost are passed over, at the start, between events and in th
   const given = factory(sql)
   const open = subscriber(sql)
   const ids: ExecutionId[] = []
-  await loseId(sql)
+  await loseEventId(sql)
   const live = await open()
   for (let round = 0; round < 3; round += 1) {
     ids.push(await given.completed())
-    await loseId(sql)
+    await loseEventId(sql)
   }
   ids.push(await given.completed())
   expect(await takeIds(live, 4)).toEqual(ids)
-  await loseId(sql)
+  await loseEventId(sql)
   const late = await open()
   const past = await open({ after: beginning })
   expect(await takeIds(past, 4)).toEqual(ids)
@@ -205,12 +200,11 @@ test('a subscriber with a cursor older than the log is notified, once, and conti
   const given = factory(sql)
   const open = subscriber(sql)
   await writeEvents(sql, 3)
-  await sql.script(`
-    select setval('flowfabric.ff_event_id', 10000000);
-    create table flowfabric.ff_event_10000001 partition of flowfabric.ff_event for values from (10000001) to (20000001)`)
+  await moveLog(sql, 10_000_001)
+  await addBlock(sql, 10_000_001, 20_000_001)
   const kept = await given.completed()
   const subscription = await open({ after: beginning, kinds: ['ended'] })
-  await sql.script('drop table flowfabric.ff_event_1')
+  await dropBlock(sql, 1)
   const delivered = await take(subscription, 2)
   expect(delivered[0]).toEqual({ kind: 'truncated', after: beginning, cursor: encodeEventCursor(10_000_000) })
   expect(delivered[1]).toMatchObject({ kind: 'ended', executionId: kept })
@@ -224,11 +218,11 @@ test('a log that cannot be read ends the subscriptions with an error, and new on
   const open = subscriberOf(subscriptions)
   const [failing, idle] = [await open(), await open()]
   const waiting = failing.next()
-  await sql.script('alter table flowfabric.ff_event rename to ff_event_away')
-  subscriptions.wake()
-  await refusal('schema_missing', waiting)
-  expect(await failing.next()).toEqual({ done: true, value: undefined })
-  await sql.script('alter table flowfabric.ff_event_away rename to ff_event')
+  await stored.events.whileAway(sql, async () => {
+    subscriptions.wake()
+    await refusal('schema_missing', waiting)
+    expect(await failing.next()).toEqual({ done: true, value: undefined })
+  })
   const again = await open()
   const id = await factory(sql).completed()
   expect(await takeIds(again, 1)).toEqual([id])

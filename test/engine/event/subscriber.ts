@@ -5,6 +5,7 @@ import type { LogEvent } from '../../../src/engine/event/log-event.ts'
 import { Subscriptions, type SubscribeRequest } from '../../../src/engine/event/subscribe.ts'
 import type { Subscription, Truncated } from '../../../src/engine/event/subscription.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
+import { addEvents } from '../../support/event-log.ts'
 
 type Delivered = LogEvent | Truncated
 
@@ -46,8 +47,6 @@ export async function takeIds(subscription: Subscription, count: number): Promis
   return eventsOf(await take(subscription, count)).map((event) => event.executionId)
 }
 
-export async function writeEvents(sql: Sql, count: number): Promise<void> {
-  await sql.script(`
-    insert into flowfabric.ff_event (occurred_at_ms, execution_id, event_type, partition_key, namespace, actor)
-    select 0, gen_random_uuid(), 'renewed', 0, 'default', 'test' from generate_series(1, ${count})`)
+export function writeEvents(sql: Sql, count: number): Promise<void> {
+  return sql.script(addEvents(count))
 }

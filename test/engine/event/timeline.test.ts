@@ -3,10 +3,10 @@ import { localCaller } from '../../../src/engine/kernel/caller.ts'
 import { timeline } from '../../../src/engine/event/timeline.ts'
 import { formatExecutionId, mintExecutionId, parseExecutionId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
-import { insert } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import * as stored from '../../support/stored.ts'
 
 const worker = { workerId: 'worker', workerInstanceId: 'worker-1' }
 
@@ -66,7 +66,7 @@ test('OPS-11 the database refuses an event of an unknown type', async () => {
   const executionId = await factory(sql).waiting()
   const event = { occurred_at_ms: 1, execution_id: parseExecutionId(executionId).uuid, generation: 0, actor: 'ann' }
   const place = { partition_key: 1, namespace: 'default' }
-  const write = (type: string) => insert(sql, 'ff_event', { ...event, ...place, event_type: type })
+  const write = (type: string) => stored.events.add(sql, { ...event, ...place, event_type: type })
   await withoutWriting(sql, () => expect(write('budget_reset_by_hand')).rejects.toThrow('invalid input value for enum'))
   await write('priority_changed')
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { claimed, fenceOf } from '../duties/claimed.ts'
+import * as stored from '../../support/stored.ts'
 
 test('a running execution receives the request first: it continues, its renewal reports the request, and the log has it', async () => {
   const { engine, sql, clock } = await setup()
@@ -15,10 +15,7 @@ test('a running execution receives the request first: it continues, its renewal 
   const asked = await engine.as({ actor: 'ann' }).executions.cancel({ executionId, grace: '20s', reason: 'enough' })
   expect(asked).toEqual({ kind: 'cancel_requested', executionId, deadlineAt: now + 20_000 })
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'active', cancelRequestedAt: now })
-  const events = await rows(
-    sql,
-    'select event_type, lease_effect, actor, reason, details from flowfabric.ff_event order by event_id',
-  )
+  const events = await stored.events.pick(sql, ['event_type', 'lease_effect', 'actor', 'reason', 'details'])
   expect(events.at(-1)).toEqual({
     event_type: 'cancel_requested',
     lease_effect: null,

@@ -1,11 +1,12 @@
 // The cancel of a holder, which names its lease.
 import { expect, test } from 'vitest'
 import { refusal } from '../../support/refusal.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { badFences, twoHeld } from './bad-fence.ts'
-import { fenceOf, held, interruptAll, take } from './holder.ts'
+import { fenceOf, held, take } from './holder.ts'
+import * as stored from '../../support/stored.ts'
+import { interruptAll } from '../../support/changes.ts'
 
 test('a holder cancels its execution, and a repeat returns the first answer, also after a replay', async () => {
   const { engine, sql } = await setup()
@@ -23,7 +24,7 @@ test('a holder cancels its execution, and a repeat returns the first answer, als
   await engine.executions.replay({ executionId, reason: 'once more' })
   await take(engine)
   expect(await withoutWriting(sql, cancel)).toEqual(answer)
-  expect(await rows(sql, 'select outcome from flowfabric.ff_completion_event')).toEqual([{ outcome: 'cancelled' }])
+  expect(await stored.endings.pick(sql, ['outcome'])).toEqual([{ outcome: 'cancelled' }])
 })
 
 test("a holder's cancel after another's cancel of its lease returns cancelled too", async () => {

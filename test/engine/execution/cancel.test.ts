@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { formatExecutionId, mintExecutionId, parseExecutionId } from '../../../src/model/id.ts'
 import { factory, type Factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { bySets } from '../../../src/model/sets.ts'
+import * as stored from '../../support/stored.ts'
+import { countBusy } from '../../support/reads.ts'
 
 const cancellable = [
   'waiting',
@@ -55,7 +56,7 @@ test.each(cancellable)(
       currentAttempt: null,
       blockingReason: 'none',
     })
-    expect(await rows(sql, 'select from flowfabric.ff_ready union all select from flowfabric.ff_lease')).toEqual([])
+    expect(await countBusy(sql)).toBe(0)
     expect(await engine.executions.result(id)).toEqual({ kind: 'cancelled', reason: 'no longer needed' })
   },
 )
@@ -66,7 +67,7 @@ test('cancel writes one completion event, with namespace, actor, reason and gene
   const executionId = await factory(sql).waiting({ namespace: 'shop' })
   const { partition, uuid } = parseExecutionId(executionId)
   await engine.as({ namespace: 'shop', actor: 'ann' }).executions.cancel({ executionId, reason: 'why' })
-  expect(await rows(sql, 'select * from flowfabric.ff_completion_event')).toEqual([
+  expect(await stored.endings.all(sql)).toEqual([
     {
       event_id: 1,
       partition_key: partition,
@@ -82,15 +83,15 @@ test('cancel writes one completion event, with namespace, actor, reason and gene
       occurred_at_ms: await clock.now(),
     },
   ])
-  expect(await rows(sql, 'select from flowfabric.ff_lease_event')).toEqual([])
+  expect(await stored.leaseEvents.all(sql)).toEqual([])
 })
 
 test('LEASE-30 cancel of an execution without a lease writes no lease event', async () => {
   const { engine, sql } = await setup()
   const { executionId } = await engine.executions.create({ kind: 'k' })
   await engine.executions.cancel({ executionId })
-  expect(await rows(sql, 'select from flowfabric.ff_lease_event')).toEqual([])
-  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
+  expect(await stored.leaseEvents.all(sql)).toEqual([])
+  expect(await stored.endings.all(sql)).toHaveLength(1)
 })
 
 test('OPS-01 cancel of a leased execution ends its lease, records it as revoked, and leaves the epoch', async () => {
@@ -99,10 +100,14 @@ test('OPS-01 cancel of a leased execution ends its lease, records it as revoked,
   const held = { leaseId, leaseEpoch: 3, attemptIndex: 1, workerInstance: 'w1' }
   const executionId = await factory(sql).active(held)
   await engine.executions.cancel({ executionId })
-  const events = await rows(
-    sql,
-    'select event_type, lease_id, lease_epoch, attempt_index, worker_instance_id, reason from flowfabric.ff_lease_event',
-  )
+  const events = await stored.leaseEvents.pick(sql, [
+    'event_type',
+    'lease_id',
+    'lease_epoch',
+    'attempt_index',
+    'worker_instance_id',
+    'reason',
+  ])
   expect(events).toEqual([
     {
       event_type: 'revoked',
@@ -114,13 +119,11 @@ test('OPS-01 cancel of a leased execution ends its lease, records it as revoked,
     },
   ])
   // The last holder's fence stays, so its late write can be answered with the reason.
-  expect(await rows(sql, 'select lease_id, lease_epoch from flowfabric.ff_exec_core')).toEqual([
+  expect(await stored.executions.pick(sql, ['lease_id', 'lease_epoch'])).toEqual([
     { lease_id: leaseId, lease_epoch: 3 },
   ])
-  const attempts = await rows(
-    sql,
-    'select attempt_index, outcome, lease_id, lease_epoch, worker_instance_id, ended_at_ms is not null as ended from flowfabric.ff_attempt',
-  )
+  const owner = ['lease_id', 'lease_epoch', 'worker_instance_id'] as const
+  const attempts = await stored.attempts.pick(sql, ['attempt_index', 'outcome', ...owner, 'ended_at_ms'])
   expect(attempts).toEqual([
     {
       attempt_index: 1,
@@ -128,7 +131,7 @@ test('OPS-01 cancel of a leased execution ends its lease, records it as revoked,
       lease_id: leaseId,
       lease_epoch: 3,
       worker_instance_id: 'w1',
-      ended: true,
+      ended_at_ms: expect.any(Number),
     },
   ])
 })
@@ -139,11 +142,8 @@ test.each(['suspended', 'interrupted'] as const)(
     const { engine, sql } = await setup()
     const executionId = await factory(sql)[state]()
     await engine.executions.cancel({ executionId, reason: 'why' })
-    const attempts = await rows(
-      sql,
-      'select outcome, failure_reason, ended_at_ms is not null as ended from flowfabric.ff_attempt',
-    )
-    expect(attempts).toEqual([{ outcome: 'cancelled', failure_reason: 'why', ended: true }])
+    const attempts = await stored.attempts.pick(sql, ['outcome', 'failure_reason', 'ended_at_ms'])
+    expect(attempts).toEqual([{ outcome: 'cancelled', failure_reason: 'why', ended_at_ms: expect.any(Number) }])
   },
 )
 
@@ -155,9 +155,11 @@ test('cancel of a member or a child records the ending for those who wait for it
   const child = await given.waiting({ parentId })
   const solo = await given.waiting()
   await engine.executions.cancelMany([member, child, solo].map((executionId) => ({ executionId })))
-  const owed = await rows(
+  const owed = await stored.dispatches.pick(
     sql,
-    'select execution_id, parent_id, generation, outcome from flowfabric.ff_dispatch order by execution_id',
+    ['execution_id', 'parent_id', 'generation', 'outcome'],
+    {},
+    'execution_id',
   )
   expect(owed.map((row) => row['execution_id'])).toEqual(
     [member, child].map((id) => parseExecutionId(id).uuid).toSorted(),
@@ -268,7 +270,7 @@ test('the same execution twice in a set is cancelled once, with the first reason
   ])
   expect(answers.map((answer) => answer.kind)).toEqual(['cancelled', 'already_cancelled'])
   expect((await engine.executions.describe(executionId))?.cancellationReason).toBe('first')
-  expect(await rows(sql, 'select from flowfabric.ff_event')).toHaveLength(1)
+  expect(await stored.events.all(sql)).toHaveLength(1)
 })
 
 test.each([

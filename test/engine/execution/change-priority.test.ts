@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import * as stored from '../../support/stored.ts'
 
 test.each([
   [5000, 5000],
@@ -11,21 +11,21 @@ test.each([
   [-3, 0],
 ])(
   'OPS-06 a priority of %i is stored as %i, returned, and moves the execution in its queue',
-  async (priority, stored) => {
+  async (priority, used) => {
     const { engine, sql, clock } = await setup()
     const given = factory(sql)
     const executionId = await given.waiting({ priority: 100, createdAt: 2000 })
     const other = await given.waiting({ priority: 50, createdAt: 1000 })
     await clock.advance('1s')
     const answer = await engine.executions.changePriority({ executionId, priority })
-    expect(answer).toEqual({ kind: 'priority_changed', executionId, from: 100, to: stored })
+    expect(answer).toEqual({ kind: 'priority_changed', executionId, from: 100, to: used })
     const described = await engine.executions.describe(executionId)
-    expect(described).toMatchObject({ priority: stored, publicState: 'waiting' })
+    expect(described).toMatchObject({ priority: used, publicState: 'waiting' })
     expect(described!.lastMutationAt).toBeGreaterThan(described!.createdAt)
-    const told = await rows(sql, `select details from flowfabric.ff_event where event_type = 'priority_changed'`)
-    expect(told).toEqual([{ details: { from: 100, to: stored } }])
+    const events = await stored.events.pick(sql, ['details'], { event_type: 'priority_changed' })
+    expect(events).toEqual([{ details: { from: 100, to: used } }])
     const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w', lanes: ['default'] })
-    expect(claims[0]!.executionId).toBe(stored > 50 ? executionId : other)
+    expect(claims[0]!.executionId).toBe(used > 50 ? executionId : other)
   },
 )
 

@@ -1,10 +1,10 @@
 // The attempt that a claim begins or continues, and the reason.
 import { expect, test } from 'vitest'
-import { parseExecutionId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
-import { fenceOf, held, interruptAll, leaseEvents, promoteAll, take, worker } from './holder.ts'
+import { fenceOf, held, leaseEvents, take, worker } from './holder.ts'
+import * as stored from '../../support/stored.ts'
+import { interruptAll, promoteAll } from '../../support/changes.ts'
 
 test('EXEC-24 the start is the first claim, and the end comes with the last attempt', async () => {
   const { engine, sql, clock } = await setup()
@@ -29,7 +29,7 @@ test('EXEC-24 the start is the first claim, and the end comes with the last atte
     endedAt: started + 70_000,
     state: { terminalOutcome: 'success' },
   })
-  expect(await rows(sql, 'select outcome from flowfabric.ff_attempt order by attempt_index')).toEqual([
+  expect(await stored.attempts.pick(sql, ['outcome'], {}, 'attempt_index')).toEqual([
     { outcome: 'retry' },
     { outcome: 'success' },
   ])
@@ -44,7 +44,7 @@ test('LEASE-13 another worker continues the same attempt after an expiry, at a h
   expect(second.leaseId).not.toBe(first.leaseId)
   expect(await leaseEvents(sql)).toEqual(['acquired', 'reclaimed'])
   expect(await engine.executions.complete(fenceOf(second))).toMatchObject({ kind: 'completed' })
-  expect(await rows(sql, 'select attempt_index, outcome, worker_id, lease_epoch from flowfabric.ff_attempt')).toEqual([
+  expect(await stored.attempts.pick(sql, ['attempt_index', 'outcome', 'worker_id', 'lease_epoch'])).toEqual([
     { attempt_index: 0, outcome: 'success', worker_id: 'v', lease_epoch: 2 },
   ])
 })
@@ -57,7 +57,7 @@ test('CLAIM-19 a claim continues an interrupted attempt, which keeps its start',
   await engine.executions.release(fenceOf(first))
   await clock.advance('1m')
   expect(await take(engine)).toMatchObject({ attemptIndex: 0, reason: 'resume', leaseEpoch: 2 })
-  expect(await rows(sql, 'select attempt_started_at_ms, attempt_type from flowfabric.ff_lease')).toEqual([
+  expect(await stored.leases.pick(sql, ['attempt_started_at_ms', 'attempt_type'])).toEqual([
     { attempt_started_at_ms: started, attempt_type: 'initial' },
   ])
   expect(await engine.executions.describe(first.executionId)).toMatchObject({
@@ -70,8 +70,7 @@ test('CLAIM-18 the attempt has the reason why it began', async () => {
   const { engine, sql } = await setup()
   await factory(sql).retrying({ kind: 'retried' })
   const replayed = await factory(sql).retrying({ kind: 'replayed' })
-  await sql.script(`update flowfabric.ff_exec_core set attempt_state = 'pending_replay_attempt'
-    where execution_id = '${parseExecutionId(replayed).uuid}'`)
+  await stored.executions.change(sql, { attempt_state: 'pending_replay_attempt' }, { execution_id: replayed })
   await factory(sql).waiting({ kind: 'new' })
   await promoteAll(sql)
   const { claims } = await engine.executions.claim({ ...worker, max: 3 })
@@ -82,7 +81,7 @@ test('CLAIM-18 the attempt has the reason why it began', async () => {
       ['new', ['first', 0]],
     ]),
   )
-  expect(await rows(sql, 'select attempt_type from flowfabric.ff_lease order by attempt_type')).toEqual([
+  expect(await stored.leases.pick(sql, ['attempt_type'], {}, 'attempt_type')).toEqual([
     { attempt_type: 'initial' },
     { attempt_type: 'retry' },
     { attempt_type: 'replay' },

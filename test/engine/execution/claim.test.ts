@@ -4,10 +4,10 @@ import type { CreateRequest } from '../../../src/engine/execution/create-request
 import type { Engine } from '../../../src/engine/contract.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, held, leaseEvents, take, worker } from './holder.ts'
+import * as stored from '../../support/stored.ts'
 
 /** Names the executions by their kind. */
 async function kindsInOrder(engine: Engine, request: Partial<ClaimRequest> = {}): Promise<string[]> {
@@ -45,9 +45,9 @@ test('CLAIM-01 the first claim takes a lease of thirty seconds at epoch 1, and s
       terminalOutcome: 'none',
     },
   })
-  const lease = `select worker_id, worker_instance_id, lease_epoch, acquired_at_ms, expires_at_ms, attempt_started_at_ms,
-    attempt_index, attempt_type from flowfabric.ff_lease`
-  expect(await rows(sql, lease)).toEqual([
+  const columns = ['worker_id', 'worker_instance_id', 'lease_epoch', 'acquired_at_ms', 'expires_at_ms'] as const
+  const ofAttempt = ['attempt_started_at_ms', 'attempt_index', 'attempt_type'] as const
+  expect(await stored.leases.pick(sql, [...columns, ...ofAttempt])).toEqual([
     {
       worker_id: 'w',
       worker_instance_id: 'w-1',
@@ -91,7 +91,7 @@ test('one claim takes more than one read of the queue returns', async () => {
   await engine.executions.createMany(Array.from({ length: 300 }, (_, index) => ({ kind: `k${index % 7}` })))
   const { claims } = await engine.executions.claim({ ...worker, max: 10_000 })
   expect(new Set(claims.map((claim) => claim.leaseId)).size).toBe(300)
-  expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+  expect(await stored.ready.all(sql)).toEqual([])
 })
 
 test('executions that are granted to others, however many, hide no free one behind them', async () => {
@@ -118,7 +118,7 @@ test('the log names the caller who claimed, beside the worker', async () => {
   const { engine, sql } = await setup()
   await create(engine, { kind: 'k' })
   await engine.as({ namespace: 'default', actor: 'key:7' }).executions.claim(worker)
-  expect(await rows(sql, `select actor, worker_instance_id from flowfabric.ff_event`)).toEqual([
+  expect(await stored.events.pick(sql, ['actor', 'worker_instance_id'])).toEqual([
     { actor: 'key:7', worker_instance_id: 'w-1' },
   ])
 })

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import type { CompleteRequest } from '../../../src/engine/execution/complete.ts'
 import { limits } from '../../../src/model/limits.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { badFences, twoHeld } from './bad-fence.ts'
-import { fenceOf, held, interruptAll, lastFence, leaseEvents, take } from './holder.ts'
+import { fenceOf, held, lastFence, leaseEvents, take } from './holder.ts'
+import * as stored from '../../support/stored.ts'
+import { interruptAll } from '../../support/changes.ts'
 
 const bytes = new Uint8Array([0, 159, 146, 150, 255])
 
@@ -38,12 +39,10 @@ test('ATT-01 complete stores the result and ends', async () => {
     result: bytes,
     encoding: 'raw',
   })
-  expect(await rows(sql, 'select outcome, ended_at_ms, lease_epoch from flowfabric.ff_attempt')).toEqual([
+  expect(await stored.attempts.pick(sql, ['outcome', 'ended_at_ms', 'lease_epoch'])).toEqual([
     { outcome: 'success', ended_at_ms: await clock.now(), lease_epoch: 1 },
   ])
-  expect(await rows(sql, 'select outcome, actor from flowfabric.ff_completion_event')).toEqual([
-    { outcome: 'success', actor: 'ann' },
-  ])
+  expect(await stored.endings.pick(sql, ['outcome', 'actor'])).toEqual([{ outcome: 'success', actor: 'ann' }])
   expect(await leaseEvents(sql)).toEqual(['acquired', 'revoked'])
 })
 
@@ -205,7 +204,7 @@ test('a repeat in the same call is answered twice and ends the execution once', 
   const fence = fenceOf(await held(engine))
   const answers = await engine.executions.completeMany([fence, fence])
   expect(answers.map((answer) => answer.kind)).toEqual(['completed', 'completed'])
-  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toHaveLength(1)
+  expect(await stored.endings.all(sql)).toHaveLength(1)
 })
 
 test('hundreds are completed at once, each with its own result', async () => {

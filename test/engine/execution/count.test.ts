@@ -4,6 +4,7 @@ import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
+import { addCrowd } from '../../support/changes.ts'
 
 test('every state is counted, also those without executions', async () => {
   const { engine, sql } = await setup()
@@ -89,22 +90,5 @@ test.each([{ namespace: '*' }, { lane: '' }, { kind: 'a\0b' }])('a bad filter is
 /** Many at once, in one queue: fresh ones, and ones that a signal resumed. */
 async function crowd(sql: Sql, { eligible = 0, resumed = 0 }: { eligible?: number; resumed?: number }): Promise<void> {
   await factory(sql).waiting()
-  await sql.script(
-    `
-    create temporary table crowd as
-      select gen_random_uuid() as id, n > ${eligible - 1} as resumed, q.queue_id
-      from generate_series(1, ${eligible - 1 + resumed}) n cross join flowfabric.ff_queue q;
-    insert into flowfabric.ff_exec_core (execution_id, partition_key, namespace, queue_id, priority, rank, created_at_ms,
-      last_mutation_at_ms, lifecycle_phase, ownership_state, eligibility_state, attempt_state, interruption)
-    select id, 0, 'default', queue_id, 0, 1, 1, 1, 'runnable', 'unowned', 'eligible_now',
-      case when resumed then 'attempt_interrupted' else 'pending_first_attempt' end::flowfabric.ff_attempt_state,
-      case when resumed then 'signalled' else 'none' end::flowfabric.ff_interruption
-    from crowd;
-    insert into flowfabric.ff_exec_input (partition_key, execution_id, created_at_ms, queue_id, creator_identity)
-    select 0, id, 1, queue_id, 'factory' from crowd;
-    insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
-    select queue_id, 0, resumed, 1, id from crowd;
-    drop table crowd;`,
-    { statementTimeoutMs: Infinity },
-  )
+  await addCrowd(sql, eligible - 1, resumed)
 }

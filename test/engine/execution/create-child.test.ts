@@ -7,12 +7,12 @@ import { formatExecutionId, mintExecutionId, parseExecutionId, type ExecutionId 
 import { limits } from '../../../src/model/limits.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, held, take } from './holder.ts'
 import { bySets } from '../../../src/model/sets.ts'
+import * as stored from '../../support/stored.ts'
 
 test('a child carries the partition of its parent, names it, and is claimed like any other', async () => {
   const { engine } = await setup()
@@ -34,9 +34,8 @@ test('an ending of a parent owes its children from the first on, and that of a c
   expect(await bitsOf(sql, first.executionId)).toBe(attached.parent)
   await engine.executions.cancel({ executionId: first.executionId })
   await engine.executions.complete(fenceOf(parent))
-  const owed = 'select execution_id, parent_id, has_children from flowfabric.ff_dispatch order by has_children'
   const { uuid } = parseExecutionId(parent.executionId)
-  expect(await rows(sql, owed)).toEqual([
+  expect(await stored.dispatches.pick(sql, ['execution_id', 'parent_id', 'has_children'], {}, 'has_children')).toEqual([
     { execution_id: parseExecutionId(first.executionId).uuid, parent_id: uuid, has_children: false },
     { execution_id: uuid, parent_id: null, has_children: true },
   ])
@@ -48,7 +47,7 @@ test('a child is cancelled with its parent unless it is to be detached', async (
   await child(engine, parentId)
   await child(engine, parentId, { onParentEnd: 'cancel' })
   await child(engine, parentId, { onParentEnd: 'detach' })
-  const ends = await rows(sql, 'select on_parent_end from flowfabric.ff_exec_core where parent_id is not null')
+  const ends = await stored.executions.pick(sql, ['on_parent_end'], { parent_id: stored.present })
   expect(ends.map((row) => row['on_parent_end']).toSorted()).toEqual(['cancel', 'cancel', 'detach'])
 })
 
@@ -75,7 +74,7 @@ test('a key holds within the parent: the same request is a duplicate, another a 
   }
   expect((await child(engine, two.executionId, { idempotencyKey: 'step 1' })).kind).toBe('created')
   expect((await engine.executions.create({ kind: 'child', idempotencyKey: 'step 1' })).kind).toBe('created')
-  expect(await rows(sql, 'select from flowfabric.ff_idempotency_key')).toHaveLength(3)
+  expect(await stored.idempotencyKeys.all(sql)).toHaveLength(3)
 })
 
 test('a repeat is a duplicate though the parent has ended since', async () => {
@@ -126,7 +125,7 @@ test('a parent of another namespace, of another partition, or without a row does
   await refusal('execution_not_found', child(engine.as({ namespace: 'b' }), parentId))
   await refusal('execution_not_found', child(engine, elsewhere, { namespace: 'a' }))
   await refusal('execution_not_found', child(engine, mintExecutionId()))
-  expect(await rows(sql, 'select from flowfabric.ff_exec_input')).toHaveLength(1)
+  expect(await stored.inputs.all(sql)).toHaveLength(1)
   expect((await child(engine.as({ namespace: 'a' }), parentId)).kind).toBe('created')
 })
 
@@ -164,7 +163,7 @@ test('a thousand children of a hundred parents, one of them unknown and one ende
     if (code === undefined) expect(answer.kind).toBe('created')
     else expect(answer).toMatchObject({ kind: 'refused', error: { code } })
   })
-  const found = await rows(sql, `select from flowfabric.ff_exec_core where attached = ${attached.children}`)
+  const found = await stored.executions.all(sql, { attached: attached.children })
   expect(found).toHaveLength(98)
 })
 
@@ -174,6 +173,6 @@ function child(engine: Engine, parentId: ExecutionId, request: Partial<CreateReq
 
 async function bitsOf(sql: Sql, executionId: ExecutionId): Promise<unknown> {
   const { uuid } = parseExecutionId(executionId)
-  const [row] = await rows(sql, `select attached from flowfabric.ff_exec_core where execution_id = '${uuid}'`)
+  const [row] = await stored.executions.pick(sql, ['attached'], { execution_id: uuid })
   return row!['attached']
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { formatExecutionId, mintExecutionId, parseExecutionId } from '../../../src/model/id.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import * as stored from '../../support/stored.ts'
 
 const request = {
   kind: 'charge',
@@ -43,7 +43,7 @@ test.each([
   const error = await refusal('idempotency_conflict', engine.executions.create({ ...request, ...other }))
   expect(error.details).toMatchObject({ idempotencyKey: 'order 7', executionId: first.executionId })
   expect(error.message).toContain(first.executionId)
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(1)
 })
 
 test('a key holds within its namespace', async () => {
@@ -69,7 +69,7 @@ test('a key is remembered for a day by default', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   await engine.executions.create(request)
-  expect(await rows(sql, 'select expires_at_ms from flowfabric.ff_idempotency_key')).toEqual([
+  expect(await stored.idempotencyKeys.pick(sql, ['expires_at_ms'])).toEqual([
     { expires_at_ms: (await clock.now()) + 86_400_000 },
   ])
 })
@@ -109,7 +109,7 @@ test('the same key twice in one call creates one execution', async () => {
   const answers = await engine.executions.createMany([request, request, { ...request, priority: 8 }])
   expect(answers.map((answer) => answer.kind)).toEqual(['created', 'duplicate', 'refused'])
   expect(answers[2]).toMatchObject({ error: { code: 'idempotency_conflict' } })
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(1)
 })
 
 test('one id under two keys in one call creates one execution', async () => {
@@ -120,5 +120,5 @@ test('one id under two keys in one call creates one execution', async () => {
     { ...request, executionId },
   ])
   expect(answers.map((answer) => answer.kind)).toEqual(['created', 'duplicate'])
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(1)
 })

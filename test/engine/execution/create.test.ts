@@ -2,10 +2,11 @@ import { expect, inject, test } from 'vitest'
 import { jsonCodec } from '../../../src/model/codec.ts'
 import { formatExecutionId, mintExecutionId, parseExecutionId, partitionOfKey } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import * as stored from '../../support/stored.ts'
+import { inputsByKind } from '../../support/reads.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -58,7 +59,7 @@ test('EXEC-01 a new execution is runnable and waits for its first attempt', asyn
       interruption: 'none',
     },
   })
-  expect(await rows(sql, 'select partition_key, attempt_index from flowfabric.ff_exec_core')).toEqual([
+  expect(await stored.executions.pick(sql, ['partition_key', 'attempt_index'])).toEqual([
     { partition_key: 7, attempt_index: 0 },
   ])
 })
@@ -68,12 +69,8 @@ test('given fields are stored, and omitted ones are null', async () => {
   await engine.executions.create({ kind: 'full', payload: new Uint8Array([0, 255, 128]), payloadEncoding: 'raw' })
   await engine.executions.create({ kind: 'bare' })
   await engine.executions.create({ kind: 'empty', payload: new Uint8Array() })
-  const stored = await rows(
-    sql,
-    `select q.execution_kind as kind, i.payload, i.payload_encoding as encoding, i.policy, i.idempotency_key as key
-     from flowfabric.ff_exec_input i join flowfabric.ff_queue q using (queue_id) order by 1`,
-  )
-  expect(stored.map((row) => ({ ...row, payload: row['payload'] && [...(row['payload'] as Uint8Array)] }))).toEqual([
+  const inputs = await inputsByKind(sql)
+  expect(inputs.map((row) => ({ ...row, payload: row['payload'] && [...(row['payload'] as Uint8Array)] }))).toEqual([
     { kind: 'bare', payload: null, encoding: null, policy: null, key: null },
     { kind: 'empty', payload: [], encoding: 'json', policy: null, key: null },
     { kind: 'full', payload: [0, 255, 128], encoding: 'raw', policy: null, key: null },
@@ -176,7 +173,7 @@ test('EXEC-05 a policy is stored with its back-off written out, or as null', asy
     attemptTimeoutMs: 30_000,
   })
   expect((await engine.executions.describe(without.executionId))?.policy).toBeNull()
-  expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_input where policy is null')).toEqual([{ count: 1 }])
+  expect(await stored.inputs.count(sql, { policy: null })).toBe(1)
 })
 
 // It cannot be sent over HTTP, which is another refusal.
@@ -207,7 +204,7 @@ test('EXEC-07 a delayed execution waits for its time', async () => {
     })
   }
   // The columns that a claim reads.
-  expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+  expect(await stored.ready.all(sql)).toEqual([])
 })
 
 test('a delay of zero, or until a past time, is no delay', async () => {
@@ -244,9 +241,11 @@ test('EXEC-40 a deadline is stored exactly, as a time or counted from now', asyn
   for (const { executionId } of [fixed, counted]) {
     expect((await engine.executions.describe(executionId))?.deadlineAt).toBe(deadlineAt)
   }
-  const given = await rows(
+  const given = await stored.inputs.pick(
     sql,
-    'select deadline_at_ms, deadline_after_ms from flowfabric.ff_exec_input order by deadline_after_ms nulls first',
+    ['deadline_at_ms', 'deadline_after_ms'],
+    {},
+    'deadline_after_ms nulls first',
   )
   expect(given).toEqual([
     { deadline_at_ms: deadlineAt, deadline_after_ms: null },
@@ -263,7 +262,7 @@ test('required capabilities are sorted, named once, and part of the queue', asyn
     requiredCapabilities: ['arm', 'gpu'],
     blockingDetail: "waiting for a worker on lane 'default' with arm, gpu",
   })
-  expect(await rows(sql, 'select required_capabilities from flowfabric.ff_queue order by 1')).toEqual([
+  expect(await stored.queues.pick(sql, ['required_capabilities'], {}, 'required_capabilities')).toEqual([
     { required_capabilities: ['arm'] },
     { required_capabilities: ['arm', 'gpu'] },
   ])
@@ -292,7 +291,7 @@ test("a request for another namespace than the caller's is refused", async () =>
 test('create writes no event', async () => {
   const { engine, sql } = await setup()
   await engine.executions.create({ kind: 'k', delay: '1m', idempotencyKey: 'x', tags: { a: 'b' } })
-  expect(await rows(sql, 'select from flowfabric.ff_event')).toEqual([])
+  expect(await stored.events.all(sql)).toEqual([])
 })
 
 test('an id without a key carries the partition of its uuid, one with a key that of the key', async () => {

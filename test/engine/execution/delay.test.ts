@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import type { DelayRequest } from '../../../src/engine/execution/give-back.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { badFences, twoHeld } from './bad-fence.ts'
-import { fenceOf, held, interruptAll, leaseEvents, promoteAll, take } from './holder.ts'
+import { fenceOf, held, leaseEvents, take } from './holder.ts'
+import * as stored from '../../support/stored.ts'
+import { interruptAll, promoteAll } from '../../support/changes.ts'
 
 test('ATT-17 a delay gives the lease back until then, and keeps the attempt', async () => {
   const { engine, sql, clock } = await setup()
@@ -33,13 +34,11 @@ test('ATT-17 a delay gives the lease back until then, and keeps the attempt', as
       interruption: 'delayed',
     },
   })
-  expect(await rows(sql, 'select outcome, ended_at_ms, next_at_ms from flowfabric.ff_attempt')).toEqual([
+  expect(await stored.attempts.pick(sql, ['outcome', 'ended_at_ms', 'next_at_ms'])).toEqual([
     { outcome: 'interrupted', ended_at_ms: null, next_at_ms: until },
   ])
   expect(await leaseEvents(sql)).toEqual(['acquired', 'revoked'])
-  expect(await rows(sql, "select reason from flowfabric.ff_event where event_type = 'delayed'")).toEqual([
-    { reason: 'cool off' },
-  ])
+  expect(await stored.events.pick(sql, ['reason'], { event_type: 'delayed' })).toEqual([{ reason: 'cool off' }])
 })
 
 test('a delay may be a duration, and counts from now', async () => {
@@ -60,7 +59,7 @@ test('a delayed execution continues the same attempt, as often as it is delayed'
     expect(claim).toMatchObject({ attemptIndex: 0, leaseEpoch: epoch, reason: 'resume', retryCount: 0 })
   }
   await engine.executions.complete(fenceOf(claim))
-  expect(await rows(sql, 'select attempt_index, outcome from flowfabric.ff_attempt')).toEqual([
+  expect(await stored.attempts.pick(sql, ['attempt_index', 'outcome'])).toEqual([
     { attempt_index: 0, outcome: 'success' },
   ])
 })
@@ -162,7 +161,7 @@ test('a delay of an execution with a stop request ends it cancelled, and a repea
   const request = { ...fenceOf(claim), for: '1m' } as const
   expect(await engine.executions.delay(request)).toEqual({ kind: 'cancelled', executionId: claim.executionId })
   expect(await withoutWriting(sql, () => engine.executions.delay(request))).toMatchObject({ kind: 'cancelled' })
-  expect(await rows(sql, 'select outcome from flowfabric.ff_completion_event')).toEqual([{ outcome: 'cancelled' }])
+  expect(await stored.endings.pick(sql, ['outcome'])).toEqual([{ outcome: 'cancelled' }])
   await engine.executions.replay({ executionId: claim.executionId })
   expect(await withoutWriting(sql, () => engine.executions.delay(request))).toMatchObject({ kind: 'cancelled' })
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Condition } from '../../../src/model/condition.ts'
 import { atNoon, later, noon, now, past, sentenceOf, soon } from './explained.ts'
+import * as stored from '../../support/stored.ts'
 
 const child = '{fp:7}:01900000-0000-7000-8000-000000000003'
 
@@ -56,7 +57,7 @@ test('an escalation, and a timeout that no duty has processed yet', async () => 
     timeoutBehaviour: 'escalate',
     secondBehaviour: 'fail',
   })
-  await sql.script(`update flowfabric.ff_suspension_current set escalated_at_ms = ${now}, timeout_at_ms = ${now}`)
+  await stored.suspensions.change(sql, { escalated_at_ms: now, timeout_at_ms: now })
   expect(await sentenceOf(engine, id)).toBe(
     `Has been suspended since 2026-05-01T11:59:00.000Z, waiting for a signal at waitpoint 'answer'. It was escalated to an operator at ${noon}. The wait times out at ${noon}; then it fails. That time has passed, but no process has run the background duties: start a worker or a server.`,
   )

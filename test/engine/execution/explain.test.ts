@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Factory } from '../../support/factory.ts'
-import { insert } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { atNoon, flowId, later, nobody, noon, now, past, sentenceOf, soon, type Given } from './explained.ts'
 import { fenceOf, held } from './holder.ts'
+import * as stored from '../../support/stored.ts'
 
 type Case = readonly [what: string, make: (given: Given) => Promise<ExecutionId>, sentence: string]
 
@@ -16,7 +16,7 @@ const cases: readonly Case[] = [
     'lapsed',
     async ({ given, sql }) => {
       const id = await given.interrupted()
-      await sql.script('update flowfabric.ff_exec_core set consecutive_expiry_count = 2')
+      await stored.executions.change(sql, { consecutive_expiry_count: 2 })
       return id
     },
     `Lost its worker (2 times in a row) and has been waiting for another since ${noon}: ${nobody}.`,
@@ -178,7 +178,7 @@ const cases: readonly Case[] = [
     async ({ given, sql }) => {
       const id = await given.delayed({ until: soon })
       const aside = { duty: 'delayed-promoter', failure_count: 3, retry_at_ms: soon, error: 'bad row' }
-      await insert(sql, 'ff_set_aside', { ...aside, subject_id: parseExecutionId(id).uuid })
+      await stored.quarantine.add(sql, { ...aside, subject_id: parseExecutionId(id).uuid })
       return id
     },
     `Is delayed until ${later}. The duty delayed-promoter failed to process it (3 times: bad row) and retries at ${later}.`,
@@ -235,14 +235,14 @@ const changed: readonly (readonly [string, (given: Factory) => Promise<Execution
 test.each(changed)('%s', async (_, make, change, sentence) => {
   const { engine, sql, given } = await atNoon()
   const id = await make(given)
-  await sql.script(`update flowfabric.ff_exec_core set ${change}`)
+  await stored.executions.change(sql, change)
   expect(await sentenceOf(engine, id)).toBe(sentence)
 })
 
 test('a due duty runs within seconds; the sentence says when no process has run duties for long', async () => {
   const { engine, sql, clock, given } = await atNoon()
   const id = await given.delayed({ until: now })
-  await insert(sql, 'ff_duty', { duty: 'supervisor', last_run_at_ms: now })
+  await stored.duties.add(sql, { duty: 'supervisor', last_run_at_ms: now })
   const start = `Is delayed until ${noon}. That time has passed`
   expect(await sentenceOf(engine, id)).toBe(`${start}; the background duty will run within seconds.`)
   await clock.advance('2m')

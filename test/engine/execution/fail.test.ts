@@ -3,12 +3,13 @@ import type { FailRequest } from '../../../src/engine/execution/fail.ts'
 import { limits } from '../../../src/model/limits.ts'
 import type { PolicyInput } from '../../../src/model/policy.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { badFences, twoHeld } from './bad-fence.ts'
-import { fenceOf, held, interruptAll, lastFence, leaseEvents, promoteAll, take } from './holder.ts'
+import { fenceOf, held, lastFence, leaseEvents, take } from './holder.ts'
+import * as stored from '../../support/stored.ts'
+import { interruptAll, promoteAll } from '../../support/changes.ts'
 
 const retries = (attempts: number, delayMs = 500): { policy: PolicyInput } => ({
   policy: { retry: { attempts, backoff: { type: 'fixed', delayMs } } },
@@ -42,21 +43,18 @@ test.each([
       terminalOutcome: 'failed',
     },
   })
-  const record =
-    'select outcome, failure_reason, failure_category, error, error_encoding, ended_at_ms is null as is_open from flowfabric.ff_attempt'
-  expect(await rows(sql, record)).toEqual([
+  const reason = ['failure_reason', 'failure_category', 'error', 'error_encoding'] as const
+  expect(await stored.attempts.pick(sql, ['outcome', ...reason, 'ended_at_ms'])).toEqual([
     {
       outcome: 'failed',
       failure_reason: 'no such file',
       failure_category: 'infra_crash',
       error,
       error_encoding: 'raw',
-      is_open: false,
+      ended_at_ms: expect.any(Number),
     },
   ])
-  expect(await rows(sql, 'select outcome, reason from flowfabric.ff_completion_event')).toEqual([
-    { outcome: 'failed', reason: 'no such file' },
-  ])
+  expect(await stored.endings.pick(sql, ['outcome', 'reason'])).toEqual([{ outcome: 'failed', reason: 'no such file' }])
   expect(await leaseEvents(sql)).toEqual(['acquired', 'revoked'])
 })
 
@@ -86,8 +84,8 @@ test('ATT-09 a failure with retries left waits for its delay', async () => {
       terminalOutcome: 'none',
     },
   })
-  expect(await rows(sql, 'select from flowfabric.ff_completion_event')).toEqual([])
-  expect(await rows(sql, 'select outcome, failure_reason, failure_category from flowfabric.ff_attempt')).toEqual([
+  expect(await stored.endings.all(sql)).toEqual([])
+  expect(await stored.attempts.pick(sql, ['outcome', 'failure_reason', 'failure_category'])).toEqual([
     { outcome: 'retry', failure_reason: 'broke', failure_category: 'transient' },
   ])
   expect(await leaseEvents(sql)).toEqual(['acquired', 'revoked'])
@@ -100,7 +98,7 @@ test('ATT-10, ATT-24 a retry is a new attempt at the next epoch, and the attempt
   await promoteAll(sql)
   const second = await take(engine)
   expect(second).toMatchObject({ reason: 'retry', attemptIndex: 1, leaseEpoch: 2, retryCount: 1 })
-  expect(await rows(sql, 'select attempt_type from flowfabric.ff_lease')).toEqual([{ attempt_type: 'retry' }])
+  expect(await stored.leases.pick(sql, ['attempt_type'])).toEqual([{ attempt_type: 'retry' }])
   expect(await engine.executions.describe(first.executionId)).toMatchObject({
     totalAttemptCount: 2,
     currentAttempt: { attemptIndex: 1 },
@@ -110,8 +108,7 @@ test('ATT-10, ATT-24 a retry is a new attempt at the next epoch, and the attempt
     publicState: 'completed',
     totalAttemptCount: 2,
   })
-  const records = 'select attempt_index, outcome, attempt_type from flowfabric.ff_attempt order by 1'
-  expect(await rows(sql, records)).toEqual([
+  expect(await stored.attempts.pick(sql, ['attempt_index', 'outcome', 'attempt_type'], {}, 'attempt_index')).toEqual([
     { attempt_index: 0, outcome: 'retry', attempt_type: 'initial' },
     { attempt_index: 1, outcome: 'success', attempt_type: 'retry' },
   ])
@@ -160,11 +157,10 @@ test('ATT-16 the category decides, and a permanent failure is never retried', as
     answers.push(await engine.executions.fail({ ...fenceOf(claim), reason: 'broke', ...request }))
   }
   expect(answers.map((answer) => answer.kind)).toEqual(given.map(([, kind]) => kind))
-  const outcomes = `select outcome, count(*), count(*) filter (where failure_reason = 'broke') as told
-    from flowfabric.ff_attempt group by outcome order by outcome`
-  expect(await rows(sql, outcomes)).toEqual([
-    { outcome: 'failed', count: 3, told: 3 },
-    { outcome: 'retry', count: 4, told: 4 },
+  const record = (outcome: string) => ({ outcome, failure_reason: 'broke' })
+  expect(await stored.attempts.pick(sql, ['outcome', 'failure_reason'], {}, 'outcome')).toEqual([
+    ...Array.from({ length: 3 }, () => record('failed')),
+    ...Array.from({ length: 4 }, () => record('retry')),
   ])
 })
 

@@ -6,11 +6,11 @@ import type { GrantRequest } from '../../../src/engine/execution/grant.ts'
 import type { ErrorCode } from '../../../src/model/errors.ts'
 import type { Clock } from '../../support/clock.ts'
 import { factory, type Factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { leaseEvents } from './holder.ts'
+import * as stored from '../../support/stored.ts'
 
 const holder = { workerId: 'w', workerInstanceId: 'w-1' }
 const anyone = { workerId: 'v', workerInstanceId: 'v-1', lanes: ['default'] }
@@ -22,8 +22,9 @@ test('CLAIM-12, CLAIM-15 a grant moves nothing, keeps others off, and is used up
   const granted = await engine.executions.grant({ executionId, ...holder })
   expect(granted).toMatchObject({ kind: 'granted', executionId, expiresAt: (await clock.now()) + 5000 })
   const { grantId } = granted
-  const grants = 'select grant_id, worker_id, worker_instance_id from flowfabric.ff_grant'
-  expect(await rows(sql, grants)).toEqual([{ grant_id: grantId, worker_id: 'w', worker_instance_id: 'w-1' }])
+  expect(await stored.grants.pick(sql, ['grant_id', 'worker_id', 'worker_instance_id'])).toEqual([
+    { grant_id: grantId, worker_id: 'w', worker_instance_id: 'w-1' },
+  ])
   expect(await engine.executions.describe(executionId)).toMatchObject({ publicState: 'waiting' })
   expect((await engine.executions.claim(anyone)).claims).toEqual([])
   await refusal('grant_exists', engine.executions.grant({ executionId, workerId: 'v', workerInstanceId: 'v-1' }))
@@ -37,7 +38,7 @@ test('CLAIM-12, CLAIM-15 a grant moves nothing, keeps others off, and is used up
     publicState: 'active',
     lease: { leaseId: claim.leaseId, workerId: 'w', workerInstanceId: 'w-1' },
   })
-  expect(await rows(sql, grants)).toEqual([])
+  expect(await stored.grants.pick(sql, ['grant_id', 'worker_id', 'worker_instance_id'])).toEqual([])
   expect(await leaseEvents(sql)).toEqual(['acquired'])
   await refusal('execution_not_runnable', engine.executions.claimById({ executionId, grantId, ...holder }))
 })

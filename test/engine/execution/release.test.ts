@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import type { ReleaseRequest } from '../../../src/engine/execution/give-back.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { badFences, twoHeld } from './bad-fence.ts'
-import { fenceOf, held, interruptAll, leaseEvents, take, worker } from './holder.ts'
+import { fenceOf, held, leaseEvents, take, worker } from './holder.ts'
+import * as stored from '../../support/stored.ts'
+import { interruptAll } from '../../support/changes.ts'
 
 test('a release gives the execution back at once, uses no attempt and counts nothing', async () => {
   const { engine, sql } = await setup()
@@ -21,7 +22,7 @@ test('a release gives the execution back at once, uses no attempt and counts not
     leaseReclaimCount: 0,
     state: { lifecyclePhase: 'runnable', attemptState: 'attempt_interrupted', interruption: 'released' },
   })
-  expect(await rows(sql, 'select outcome, ended_at_ms from flowfabric.ff_attempt')).toEqual([
+  expect(await stored.attempts.pick(sql, ['outcome', 'ended_at_ms'])).toEqual([
     { outcome: 'released', ended_at_ms: null },
   ])
   expect(await take(engine)).toMatchObject({ attemptIndex: 0, leaseEpoch: 2, reason: 'resume' })

@@ -3,12 +3,14 @@ import type { Engine } from '../../../src/engine/contract.ts'
 import type { RenewRequest } from '../../../src/engine/execution/renew.ts'
 import type { Fence } from '../../../src/engine/transition/fence.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { badFences, twoHeld } from './bad-fence.ts'
-import { fenceOf, held, interruptAll, lastFence, leaseEvents, promoteAll, take } from './holder.ts'
+import { fenceOf, held, lastFence, leaseEvents, take } from './holder.ts'
+import * as stored from '../../support/stored.ts'
+import { moveLog } from '../../support/event-log.ts'
+import { interruptAll, promoteAll } from '../../support/changes.ts'
 
 const workerInstanceId = 'w-1'
 const renew = (engine: Engine, ...leases: Fence[]) =>
@@ -61,7 +63,7 @@ test('LEASE-04 a lease that expired, was revoked or given back cannot be renewed
   await interruptAll(sql, 'lapsed')
   expect(await code(overdue)).toBe('lease_expired')
   const revoked = fenceOf(await take(engine))
-  await sql.script('delete from flowfabric.ff_attempt')
+  await stored.attempts.remove(sql)
   await interruptAll(sql, 'revoked')
   expect(await code(revoked)).toBe('lease_revoked')
   const released = fenceOf(await take(engine))
@@ -167,7 +169,7 @@ test('a renewal reports a cancel request', async () => {
 test('a renewal that finds no block in the log creates it', async () => {
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
-  await sql.script("select setval('flowfabric.ff_event_id', 10000000)")
+  await moveLog(sql, 10_000_001)
   expect((await renew(engine, fence)).leases).toMatchObject([{ kind: 'renewed' }])
 })
 
@@ -204,8 +206,12 @@ test('each operation of a holder writes its own lease event, and one only', asyn
   await promoteAll(sql)
   fence = fenceOf(await take(engine))
   await engine.executions.complete(fence)
-  const events = 'select event_type, lease_epoch from flowfabric.ff_lease_event order by event_id'
-  expect((await rows(sql, events)).map((row) => [row['event_type'], row['lease_epoch']])).toEqual([
+  expect(
+    (await stored.leaseEvents.pick(sql, ['event_type', 'lease_epoch'])).map((row) => [
+      row['event_type'],
+      row['lease_epoch'],
+    ]),
+  ).toEqual([
     ['acquired', 1],
     ['renewed', 1],
     ['revoked', 1],

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import * as stored from '../../support/stored.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 
@@ -34,10 +34,7 @@ test.each(['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const)(
       cancellationReason: null,
       cancelledBy: null,
     })
-    const told = await rows(
-      sql,
-      `select actor, reason, generation from flowfabric.ff_event where event_type = 'replayed'`,
-    )
+    const told = await stored.events.pick(sql, ['actor', 'reason', 'generation'], { event_type: 'replayed' })
     expect(told).toEqual([{ actor: 'ann', reason: 'fixed', generation: 1 }])
   },
 )

@@ -1,9 +1,9 @@
 // A restart that ends instead, because a cancel was requested, owes others the same work as every ending.
 import { expect, test } from 'vitest'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { walk } from '../flow/walk.ts'
 import { fenceOf, held, take } from './holder.ts'
+import * as stored from '../../support/stored.ts'
 
 test('its flow is notified after the commit, without a run of the duty', async () => {
   const fixture = await setup()
@@ -25,5 +25,5 @@ test('its children end with it', async () => {
   expect(await engine.executions.restart(fenceOf(parent))).toMatchObject({ kind: 'cancelled' })
   await dispatched()
   expect(await engine.executions.describe(child.executionId)).toMatchObject({ publicState: 'cancelled' })
-  expect(await rows(sql, 'select from flowfabric.ff_dispatch')).toEqual([])
+  expect(await stored.dispatches.all(sql)).toEqual([])
 })

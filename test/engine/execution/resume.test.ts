@@ -3,12 +3,12 @@ import { delayedPromoter } from '../../../src/engine/duties/delayed-promoter.ts'
 import { suspensionTimeout } from '../../../src/engine/duties/suspension-timeout.ts'
 import type { Condition } from '../../../src/model/condition.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { answer, suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take } from './holder.ts'
+import * as stored from '../../support/stored.ts'
 
 test('SUSP-12 an operator resumes at once, and gives a reason', async () => {
   const { engine, sql } = await setup()
@@ -26,7 +26,7 @@ test('SUSP-12 an operator resumes at once, and gives a reason', async () => {
   const detail = await engine.suspensions.describe(executionId)
   expect(detail).toMatchObject({ closeReason: 'resumed', timeoutAt: null, wakeAt: null, outcome: null })
   expect(waitpoint).toBeUndefined()
-  const events = await rows(sql, `select actor, reason from flowfabric.ff_event where event_type = 'resumed'`)
+  const events = await stored.events.pick(sql, ['actor', 'reason'], { event_type: 'resumed' })
   expect(events).toEqual([{ actor: 'ops@example.com', reason: 'checked by hand' }])
   const next = await take(engine)
   expect(next).toMatchObject({ reason: 'resume', leaseEpoch: 2, resumption: { closeReason: 'resumed', signals: [] } })

@@ -3,12 +3,12 @@ import type { SuspendRequest } from '../../../src/engine/waiting/suspension/requ
 import type { Condition } from '../../../src/model/condition.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { suspensionReasons, type SuspensionReason } from '../../../src/model/suspension.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { answer, suspend, waiting } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take } from './holder.ts'
+import * as stored from '../../support/stored.ts'
 
 const anySignal: Condition = { kind: 'signal', waitpoint: 'answer' }
 
@@ -43,7 +43,7 @@ test('SUSP-01 a suspension gives up the lease and parks', async () => {
     },
   })
   expect((await engine.attempts.list(executionId)).attempts).toMatchObject([{ outcome: 'suspended', endedAt: null }])
-  const events = await rows(sql, `select * from flowfabric.ff_event where event_type = 'suspended'`)
+  const events = await stored.events.all(sql, { event_type: 'suspended' })
   expect(events).toMatchObject([
     { lease_effect: 'revoked', lease_id: claim.leaseId, lease_epoch: 1, reason: 'waiting_for_approval' },
   ])
@@ -81,8 +81,8 @@ test.each([
 test('SUSP-03 each of the nine reasons is stored as its word, and no other is accepted', async () => {
   const { engine, sql } = await setup()
   for (const reason of suspensionReasons) await waiting(engine, { reason })
-  const stored = await rows(sql, 'select reason_code from flowfabric.ff_suspension_current order by suspended_at_ms')
-  expect(stored.map((row) => row['reason_code']).toSorted()).toEqual([...suspensionReasons].toSorted())
+  const suspensions = await stored.suspensions.pick(sql, ['reason_code'])
+  expect(suspensions.map((row) => row.reason_code).toSorted()).toEqual([...suspensionReasons].toSorted())
   const claim = await held(engine)
   const reason = 'waiting_for_aproval' as SuspensionReason
   const error = await refusal('invalid_input', suspend(engine, claim, { reason }))
@@ -240,6 +240,6 @@ test('the deadline of the execution continues while it is suspended, that of the
   const { engine, sql } = await setup()
   const policy = { attemptTimeoutMs: 60_000 }
   const { claim } = await waiting(engine, {}, { policy, deadline: '1h' })
-  const found = await rows(sql, 'select attempt_deadline_at_ms, deadline_at_ms from flowfabric.ff_exec_core')
+  const found = await stored.executions.pick(sql, ['attempt_deadline_at_ms', 'deadline_at_ms'])
   expect(found).toEqual([{ attempt_deadline_at_ms: null, deadline_at_ms: claim.deadlineAt }])
 })

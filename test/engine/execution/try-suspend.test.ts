@@ -7,12 +7,12 @@ import type { Condition } from '../../../src/model/condition.ts'
 import { formatWaitpointId, mintExecutionId, type ExecutionId, type WaitpointId } from '../../../src/model/id.ts'
 import { mintUuid } from '../../../src/model/uuid.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { answer, suspend } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take } from './holder.ts'
+import * as stored from '../../support/stored.ts'
 
 async function ahead(engine: Engine, key = 'answer') {
   const claim = await held(engine)
@@ -153,7 +153,7 @@ test('a signal that was sent by name before the wait is taken by it, once', asyn
   const tried = await engine.executions.trySuspend({ ...fenceOf(claim), condition })
   expect(tried).toMatchObject({ kind: 'already_satisfied', resumption: { signals: [{ name: 'go' }] } })
   expect(await engine.executions.trySuspend({ ...fenceOf(claim), condition })).toMatchObject({ kind: 'suspended' })
-  const taken = await rows(sql, 'select signal_name from flowfabric.ff_signal where taken_at_ms is not null')
+  const taken = await stored.signals.pick(sql, ['signal_name'], { taken_at_ms: stored.present })
   expect(taken).toEqual([{ signal_name: 'go' }])
   await engine.executions.resume({ executionId })
 })

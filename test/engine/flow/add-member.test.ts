@@ -12,12 +12,12 @@ import {
   type FlowId,
 } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, take } from '../execution/holder.ts'
 import { flowRow, groupRow, grown } from './grown.ts'
+import * as stored from '../../support/stored.ts'
 
 test('FLOW-02 an execution with the partition of its flow is added: stamped, counted and revised in one transaction', async () => {
   const { engine, sql } = await setup()
@@ -127,13 +127,12 @@ test('FLOW-04 a flow that is closed, cancelled or ended takes no more members', 
 test('the 100,001st member is refused', async () => {
   const { engine, sql } = await setup()
   const { flowId } = await engine.flows.create({ kind: 'f' })
-  const full = `update flowfabric.ff_flow_core set member_count = ${limits.flowMemberCount}`
   await engine.executions.create({ kind: 'k' })
-  await sql.script(full)
+  await stored.flows.change(sql, { member_count: limits.flowMemberCount })
   await withoutWriting(sql, () =>
     refusal('too_many_items', engine.flows.addMember({ flowId, execution: { kind: 'k' } })),
   )
-  await sql.script('update flowfabric.ff_flow_core set member_count = 0')
+  await stored.flows.change(sql, { member_count: 0 })
 })
 
 test('a member with upstreams is blocked from the start, sealed, and one edit', async () => {
@@ -236,16 +235,15 @@ test('each change of the graph writes one event', async () => {
   const { flowId, connect } = await grown(engine, ['a', 'b'])
   await connect('a > b')
   await engine.flows.close({ flowId })
-  const events = await rows(
-    sql,
-    `select event_type, details ->> 'graphRevision' as revision, details ->> 'change' as change
-     from flowfabric.ff_event order by event_id`,
-  )
+  const events = (await stored.events.all(sql)).map(({ event_type, details }) => {
+    const { graphRevision: revision = null, change = null } = (details ?? {}) as Record<string, unknown>
+    return { event_type, revision, change }
+  })
   expect(events).toEqual([
-    { event_type: 'flow_created', revision: '0', change: null },
-    { event_type: 'flow_changed', revision: '1', change: 'member_added' },
-    { event_type: 'flow_changed', revision: '2', change: 'member_added' },
-    { event_type: 'flow_changed', revision: '3', change: 'edge_added' },
+    { event_type: 'flow_created', revision: 0, change: null },
+    { event_type: 'flow_changed', revision: 1, change: 'member_added' },
+    { event_type: 'flow_changed', revision: 2, change: 'member_added' },
+    { event_type: 'flow_changed', revision: 3, change: 'edge_added' },
     { event_type: 'flow_closed', revision: null, change: null },
   ])
 })

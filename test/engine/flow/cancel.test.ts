@@ -6,11 +6,11 @@ import { cancelFlow } from '../../../src/engine/flow/cancel.ts'
 import { cancelBacklog } from '../../../src/engine/duties/cancel-backlog.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { mintFlowId } from '../../../src/model/id.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, take, worker } from '../execution/holder.ts'
 import { graphOf, walk } from './walk.ts'
+import * as stored from '../../support/stored.ts'
 
 test('FLOW-24 a flow without anything to cancel is cancelled at once', async () => {
   const fixture = await setup()
@@ -40,9 +40,9 @@ test('FLOW-25 a caller that waits gets its answer when every member is cancelled
   expect(answer).toMatchObject({ kind: 'cancelled', policy: 'cancel_all', memberCount: 3 })
   expect(answer.memberIds.toSorted()).toEqual(Object.values(flow.members).toSorted())
   expect(await flow.states()).toEqual({ a: 'cancelled', b: 'cancelled', c: 'cancelled' })
-  const completions = await rows(sql, 'select outcome from flowfabric.ff_completion_event')
+  const completions = await stored.endings.pick(sql, ['outcome'])
   expect(completions.map((row) => row['outcome'])).toEqual(['cancelled', 'cancelled', 'cancelled'])
-  const ends = await rows(sql, `select execution_id from flowfabric.ff_lease_event where event_type = 'revoked'`)
+  const ends = await stored.leaseEvents.pick(sql, ['execution_id'], { event_type: 'revoked' })
   expect(ends).toEqual([{ execution_id: flow.uuidOf('a') }])
   expect(await flow.row()).toMatchObject({ outcome: 'cancelled', cancelled_count: 3 })
 })
@@ -54,7 +54,7 @@ test('FLOW-26 a caller that does not wait is answered at once, and the members e
   expect(answer).toMatchObject({ kind: 'cancellation_scheduled', policy: 'cancel_all', memberCount: 2 })
   await fixture.dispatched()
   expect(await flow.states()).toEqual({ a: 'cancelled', b: 'cancelled' })
-  expect(await rows(fixture.sql, 'select from flowfabric.ff_cancel_backlog')).toEqual([])
+  expect(await stored.cancelBacklog.all(fixture.sql)).toEqual([])
 })
 
 test('FLOW-27 a second cancel keeps the first policy and reason', async () => {
@@ -101,11 +101,13 @@ test('FLOW-28 every live member is cancelled in the name of the flow, and ended 
     completed: 'completed',
     failed: 'failed',
   })
-  const cancelled = await rows(
-    sql,
-    `select distinct cancellation_reason, cancelled_by from flowfabric.ff_exec_core where terminal_outcome = 'cancelled'`,
-  )
-  expect(cancelled).toEqual([{ cancellation_reason: 'flow_cancelled', cancelled_by: 'cancel_flow' }])
+  const cancelled = await stored.executions.pick(sql, ['cancellation_reason', 'cancelled_by'], {
+    terminal_outcome: 'cancelled',
+  })
+  expect(cancelled.length).toBeGreaterThan(0)
+  for (const row of cancelled) {
+    expect(row).toEqual({ cancellation_reason: 'flow_cancelled', cancelled_by: 'cancel_flow' })
+  }
 })
 
 test('FLOW-29 with flow_only the flow alone is cancelled, and its members continue unaffected', async () => {
@@ -114,7 +116,7 @@ test('FLOW-29 with flow_only the flow alone is cancelled, and its members contin
   const flow = await walk(fixture, { edges: ['a > b'] })
   const answer = await engine.flows.cancel({ flowId: flow.flowId, policy: 'flow_only' })
   expect(answer).toMatchObject({ kind: 'cancelled', policy: 'flow_only', memberCount: 0 })
-  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toEqual([])
+  expect(await stored.cancelBacklog.all(sql)).toEqual([])
   expect(await flow.states()).toEqual({ a: 'waiting', b: 'waiting_children' })
   await flow.end('a')
   await flow.end('b')
@@ -132,19 +134,19 @@ test('FLOW-31 the backlog has each member that is to be cancelled until it is, a
   const { engine, sql } = fixture
   const flow = await walk(fixture, { members: ['a', 'b'] })
   await engine.as({ actor: 'ann' }).flows.cancel({ flowId: flow.flowId, reason: 'enough' })
-  const backlog = 'select execution_id, generation, flow_id from flowfabric.ff_cancel_backlog order by execution_id'
-  expect(await rows(sql, backlog)).toEqual(
+  expect(await stored.cancelBacklog.pick(sql, ['execution_id', 'generation', 'flow_id'], {}, 'execution_id')).toEqual(
     [flow.uuidOf('a'), flow.uuidOf('b')]
       .toSorted()
       .map((uuid) => ({ execution_id: uuid, generation: 0, flow_id: flow.uuid })),
   )
-  const asked = await rows(
-    sql,
-    `select flow_id, actor, reason, details from flowfabric.ff_event where event_type = 'flow_cancel_requested'`,
-  )
+  const asked = await stored.events.pick(sql, ['flow_id', 'actor', 'reason', 'details'], {
+    event_type: 'flow_cancel_requested',
+  })
   expect(asked).toEqual([{ flow_id: flow.uuid, actor: 'ann', reason: 'enough', details: { policy: 'cancel_all' } }])
   expect(await cancelBacklog.runOnce(sql, { batch: 1 })).toMatchObject({ processed: 1, isFull: true })
-  expect(await rows(sql, backlog)).toHaveLength(1)
+  expect(
+    await stored.cancelBacklog.pick(sql, ['execution_id', 'generation', 'flow_id'], {}, 'execution_id'),
+  ).toHaveLength(1)
   expect(await cancelBacklog.runOnce(sql)).toMatchObject({ processed: 1 })
   expect(await cancelBacklog.runOnce(sql)).toMatchObject({ processed: 0 })
   expect(await flow.row()).toMatchObject({ cancel_policy: 'cancel_all' })
@@ -174,9 +176,9 @@ test('a member that returns to its queue after the mark is not claimed', async (
   const flow = await walk(fixture, { members: ['a', 'b'] })
   const fence = fenceOf(await flow.take('a'))
   await engine.flows.cancel({ flowId: flow.flowId })
-  expect(await rows(sql, 'select from flowfabric.ff_ready')).toEqual([])
+  expect(await stored.ready.all(sql)).toEqual([])
   await engine.executions.release(fence)
-  expect(await rows(sql, 'select execution_id from flowfabric.ff_ready')).toEqual([{ execution_id: flow.uuidOf('a') }])
+  expect(await stored.ready.pick(sql, ['execution_id'])).toEqual([{ execution_id: flow.uuidOf('a') }])
   expect(await engine.executions.claim({ ...worker, max: 10 })).toMatchObject({ claims: [] })
   await cancelBacklog.runOnce(sql)
   expect(await flow.states()).toEqual({ a: 'cancelled', b: 'cancelled' })
@@ -215,7 +217,7 @@ test('inner flows are cancelled with it, and the members that stand for them', a
     expect(await flow.inner[name]!.row()).toMatchObject({ outcome: 'cancelled', cancel_policy: 'cancel_all' })
   }
   expect(await flow.row()).toMatchObject({ outcome: 'cancelled', cancelled_count: 3 })
-  const ended = await rows(sql, `select from flowfabric.ff_event where event_type = 'flow_ended'`)
+  const ended = await stored.events.all(sql, { event_type: 'flow_ended' })
   expect(ended).toHaveLength(3)
 })
 

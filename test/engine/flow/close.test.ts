@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, take } from '../execution/holder.ts'
 import { flowRow, groupRow, grown } from './grown.ts'
+import * as stored from '../../support/stored.ts'
 
 test('a closed flow ends with its last member', async () => {
   const { engine, sql, dispatched } = await setup()
@@ -34,10 +34,7 @@ test('a flow whose members have all ended ends when it is closed, and an empty o
   const empty = await engine.flows.create({ kind: 'f' })
   await engine.flows.close({ flowId: empty.flowId })
   expect(await flowRow(sql, empty.flowId)).toMatchObject({ outcome: 'success' })
-  const events = await rows(
-    sql,
-    `select outcome from flowfabric.ff_event where event_type = 'flow_ended' order by event_id`,
-  )
+  const events = await stored.events.pick(sql, ['outcome'], { event_type: 'flow_ended' })
   expect(events).toEqual([{ outcome: 'failed' }, { outcome: 'success' }])
 })
 

@@ -4,7 +4,8 @@ import type { Sql } from '../../../src/sql/sql.ts'
 import { isEnding, type FlowReference, type MemberState, type ReferenceFlow } from '../../model/flow-reference.ts'
 import type { Row } from '../../support/raw.ts'
 import { compareWithModel } from './ended-flow.ts'
-import { findFlows, findMembers, type FoundMember } from './found-flow.ts'
+import { findMembers, type FoundMember } from './found-flow.ts'
+import { flowsOfTree } from '../../support/reads.ts'
 
 type Members = ReadonlyMap<string, FoundMember>
 
@@ -21,7 +22,7 @@ export class Comparison {
   /** The endings of the members. */
   async make(sql: Sql, root: string): Promise<Members> {
     const members = await findMembers(sql, root)
-    const flows = await findFlows(sql, root)
+    const flows = await flowsOfTree(sql, root)
     this.#learn(members, flows)
     for (const [name, found] of members) this.#compare(name, found)
     this.#compareFlows(members, flows)

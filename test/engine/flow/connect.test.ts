@@ -4,12 +4,12 @@ import type { ConnectRequest } from '../../../src/engine/flow/connect-request.ts
 import type { ErrorCode } from '../../../src/model/errors.ts'
 import { formatFlowId, mintExecutionId, mintFlowId, parseFlowId } from '../../../src/model/id.ts'
 import { limits } from '../../../src/model/limits.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, take, worker } from '../execution/holder.ts'
 import { flowRow, groupRow, grown } from './grown.ts'
+import * as stored from '../../support/stored.ts'
 
 test('FLOW-05 an edge is connected at the revision that was read, and raises it', async () => {
   const { engine, sql } = await setup()
@@ -18,7 +18,7 @@ test('FLOW-05 an edge is connected at the revision that was read, and raises it'
   const answer = await connect('a > b', { edgeId, expectedRevision: 2 })
   expect(answer).toEqual({ kind: 'connected', flowId, edgeId, graphRevision: 3 })
   expect(await flowRow(sql, flowId)).toMatchObject({ graph_revision: 3, edge_count: 1 })
-  const [edge] = await rows(sql, 'select * from flowfabric.ff_edge')
+  const [edge] = await stored.edges.all(sql)
   expect(edge).toMatchObject({ edge_id: edgeId, kind: 'success_only', resolution: null, created_by: 'local' })
 })
 
@@ -219,7 +219,7 @@ test('the policy is set with the first edge, and may be repeated', async () => {
 test('the 500,001st edge is refused', async () => {
   const { engine, sql } = await setup()
   const { connect } = await grown(engine, ['a', 'b'])
-  await sql.script(`update flowfabric.ff_flow_core set edge_count = ${limits.flowEdgeCount}`)
+  await stored.flows.change(sql, { edge_count: limits.flowEdgeCount })
   await withoutWriting(sql, () => refusal('too_many_items', connect('a > b')))
 })
 

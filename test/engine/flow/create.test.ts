@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { ErrorCode } from '../../../src/model/errors.ts'
 import { mintFlowId } from '../../../src/model/id.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { flowRow } from './grown.ts'
+import * as stored from '../../support/stored.ts'
 
 test('FLOW-01 a flow is created empty and open, and a repeat returns duplicate and changes nothing', async () => {
   const { engine, sql } = await setup()
@@ -27,13 +27,13 @@ test('FLOW-01 a flow is created empty and open, and a repeat returns duplicate a
   })
   expect(flow['created_at_ms']).toBe(flow['last_mutation_at_ms'])
   expect(flow['root_flow_id']).toBe(flow['flow_id'])
-  const tags = await rows(sql, 'select tag_key, tag_value from flowfabric.ff_flow_tag')
+  const tags = await stored.flowTags.pick(sql, ['tag_key', 'tag_value'])
   expect(tags).toEqual([{ tag_key: 'team', tag_value: 'x' }])
   await withoutWriting(sql, async () => {
     const again = await engine.flows.create({ ...request, kind: 'another' })
     expect(again).toEqual({ kind: 'duplicate', flowId, graphRevision: 0 })
   })
-  const events = await rows(sql, 'select event_type, actor, execution_id from flowfabric.ff_event')
+  const events = await stored.events.pick(sql, ['event_type', 'actor', 'execution_id'])
   expect(events).toEqual([{ event_type: 'flow_created', actor: 'local', execution_id: null }])
 })
 

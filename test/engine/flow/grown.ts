@@ -4,7 +4,8 @@ import type { ConnectRequest } from '../../../src/engine/flow/connect-request.ts
 import type { Connected } from '../../../src/engine/flow/connect.ts'
 import { parseExecutionId, parseFlowId, type ExecutionId, type FlowId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
-import { rows, type Row } from '../../support/raw.ts'
+import type { Row } from '../../support/raw.ts'
+import * as stored from '../../support/stored.ts'
 
 export interface Grown {
   readonly flowId: FlowId
@@ -31,10 +32,10 @@ export async function grown(engine: Engine, names: readonly string[]): Promise<G
 
 export async function flowRow(sql: Sql, flowId: FlowId): Promise<Row> {
   const { uuid } = parseFlowId(flowId)
-  return (await rows(sql, `select * from flowfabric.ff_flow_core where flow_id = '${uuid}'`))[0]!
+  return (await stored.flows.all(sql, { flow_id: uuid }))[0]!
 }
 
 export async function groupRow(sql: Sql, executionId: ExecutionId): Promise<Row | undefined> {
   const { uuid } = parseExecutionId(executionId)
-  return (await rows(sql, `select * from flowfabric.ff_edge_group where downstream_id = '${uuid}'`))[0]
+  return (await stored.edgeGroups.all(sql, { downstream_id: uuid }))[0]
 }

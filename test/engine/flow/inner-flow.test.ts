@@ -3,10 +3,11 @@ import { endBacklogged } from '../../../src/engine/dispatch/cancel-backlog.ts'
 import { resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
 import { parseExecutionId, parseFlowId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, take, worker } from '../execution/holder.ts'
 import { graphOf, walk, type Shape } from './walk.ts'
+import * as stored from '../../support/stored.ts'
+import { membersOfAll } from '../../support/reads.ts'
 
 const member = (name: string) => ({ name, kind: name })
 
@@ -25,10 +26,14 @@ test('a member may be a flow, which starts when its member may start', async () 
   const request = { kind: 'outer', members: [member('a'), inner], edges: [{ upstream: 'a', downstream: 'inner' }] }
   const { flowId, members, innerFlows } = await engine.flows.submitGraph(request)
   const { flowId: innerId, members: within, innerFlows: below } = innerFlows['inner']!
-  const flows = await rows(
-    sql,
-    'select flow_id, root_flow_id, member_id, member_count, edge_count, closed_at_ms from flowfabric.ff_flow_core order by flow_kind',
-  )
+  const flows = await stored.flows.pick(sql, [
+    'flow_id',
+    'root_flow_id',
+    'member_id',
+    'member_count',
+    'edge_count',
+    'closed_at_ms',
+  ])
   const root = parseFlowId(flowId).uuid
   const memberUuids = [within['deep'], members['inner'], undefined].map((id) => id && parseExecutionId(id).uuid)
   expect(flows.map((flow) => flow['root_flow_id'])).toEqual([root, root, root])
@@ -40,10 +45,7 @@ test('a member may be a flow, which starts when its member may start', async () 
   ])
   expect(flows.every((flow) => flow['closed_at_ms'] !== null)).toBe(true)
   // Its first members wait for its start, and the member that stands for a flow is never claimed.
-  const states = await rows(
-    sql,
-    `select member_name, public_state, started_at_ms from flowfabric.ff_exec_core join flowfabric.ff_flow_member using (execution_id) order by member_name`,
-  )
+  const states = await membersOfAll(sql)
   expect(states.map((row) => [row['member_name'], row['public_state'], row['started_at_ms']])).toEqual([
     ['a', 'waiting', null],
     ['deep', 'waiting_children', null],
@@ -52,12 +54,9 @@ test('a member may be a flow, which starts when its member may start', async () 
     ['y', 'waiting_children', null],
     ['z', 'waiting_children', null],
   ])
-  const edges = await rows(
-    sql,
-    `select flow_id, upstream_id, downstream_id from flowfabric.ff_edge where kind = 'start'`,
-  )
+  const edges = await stored.edges.pick(sql, ['flow_id', 'upstream_id', 'downstream_id'], { kind: 'start' })
   const uuid = (id: Parameters<typeof parseExecutionId>[0]) => parseExecutionId(id).uuid
-  expect(new Set(edges.map((edge) => `${edge['upstream_id'] as string} ${edge['downstream_id'] as string}`))).toEqual(
+  expect(new Set(edges.map((edge) => `${edge['upstream_id']} ${edge['downstream_id']}`))).toEqual(
     new Set([
       `${uuid(members['inner'])} ${uuid(within['x'])}`,
       `${uuid(members['inner'])} ${uuid(within['deep'])}`,
@@ -88,12 +87,11 @@ test('an inner flow without upstreams starts with the graph', async () => {
   const { members } = await engine.flows.submitGraph({ kind: 'outer', members: [inner] })
   const { claims } = await engine.executions.claim({ ...worker, max: 10 })
   expect(claims.map((claim) => claim.kind).toSorted()).toEqual(['x', 'z'])
-  const [standing] = await rows(
-    sql,
-    `select started_at_ms, created_at_ms from flowfabric.ff_exec_core where execution_id = '${parseExecutionId(members['inner']).uuid}'`,
-  )
+  const [standing] = await stored.executions.pick(sql, ['started_at_ms', 'created_at_ms'], {
+    execution_id: parseExecutionId(members['inner']).uuid,
+  })
   expect(standing!['started_at_ms']).toBe(standing!['created_at_ms'])
-  expect(await rows(sql, `select from flowfabric.ff_edge where kind = 'start'`)).toEqual([])
+  expect(await stored.edges.all(sql, { kind: 'start' })).toEqual([])
 })
 
 /** `a > inner`, and this edge inside. */

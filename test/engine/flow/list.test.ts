@@ -4,6 +4,7 @@ import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import type { Engine, ListFlowsRequest } from '../../../src/index.ts'
 import { hold } from './worked.ts'
+import { addFlows } from '../../support/changes.ts'
 
 const members = [{ name: 'a', kind: 'a' }]
 
@@ -63,11 +64,7 @@ test('a search for a rare state reads a bounded number of flows, and its cursor 
   const { engine, sql } = await setup()
   const { flowId } = await engine.flows.submitGraph({ kind: 'k', members })
   await engine.flows.cancel({ flowId, wait: '1m' })
-  await sql.script(`
-    insert into flowfabric.ff_flow_core (flow_id, root_flow_id, created_at_ms, last_mutation_at_ms, partition_key, namespace,
-      flow_kind, creator_identity)
-    select i.id, i.id, 4e12, 4e12, 0, 'default', 'k', 'test'
-    from (select gen_random_uuid() as id from generate_series(1, 1200)) i`)
+  await addFlows(sql, 1200, 'k')
   const pages = await pagesOf(engine, { state: 'cancelled', limit: 5 })
   expect(pages).toEqual([[], [flowId]])
 })

@@ -5,9 +5,9 @@ import { createEngine } from '../../../src/engine/engine.ts'
 import { mintExecutionId, mintFlowId } from '../../../src/model/id.ts'
 import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { flowRow, grown } from './grown.ts'
+import * as stored from '../../support/stored.ts'
 
 /** An engine that loses the reply of its first edit. */
 function losingFirstReply(sql: Sql): Engine {
@@ -38,7 +38,7 @@ test('a graph whose reply was lost exists once, and its answer names the existin
   const edges = [{ upstream: 'a', downstream: 'b' }]
   const answer = await losingFirstReply(sql).flows.submitGraph({ kind: 'f', members: [...members, inner], edges })
   expect(answer).toMatchObject({ kind: 'submitted', graphRevision: 1 })
-  expect(await rows(sql, 'select from flowfabric.ff_flow_core')).toHaveLength(2)
+  expect(await stored.flows.all(sql)).toHaveLength(2)
   for (const executionId of Object.values(answer.members)) {
     expect(await engine.executions.describe(executionId)).toMatchObject({ flowId: answer.flowId })
   }
@@ -52,7 +52,7 @@ test('a graph with given member ids whose reply was lost exists once too', async
   const members = [{ name: 'a', kind: 'k', executionId }]
   const answer = await losingFirstReply(sql).flows.submitGraph({ kind: 'f', flowId, members })
   expect(answer).toMatchObject({ kind: 'duplicate', flowId, members: { a: executionId } })
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(1)
 })
 
 test('a flow, a member, an edge and a close whose replies were lost exist once', async () => {
@@ -66,7 +66,6 @@ test('a flow, a member, an edge and a close whose replies were lost exist once',
   expect(await losingFirstReply(sql).flows.connect(edge)).toMatchObject({ kind: 'connected', graphRevision: 4 })
   expect(await losingFirstReply(sql).flows.close({ flowId })).toMatchObject({ kind: 'closed' })
   expect(await flowRow(sql, flowId)).toMatchObject({ graph_revision: 4, member_count: 3, edge_count: 1 })
-  expect(await rows(sql, 'select from flowfabric.ff_exec_core')).toHaveLength(3)
-  const closes = `select from flowfabric.ff_event where event_type = 'flow_closed'`
-  expect(await rows(sql, closes)).toHaveLength(1)
+  expect(await stored.executions.all(sql)).toHaveLength(3)
+  expect(await stored.events.all(sql, { event_type: 'flow_closed' })).toHaveLength(1)
 })

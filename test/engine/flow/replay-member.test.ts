@@ -1,11 +1,11 @@
 // A member of a flow runs once more, together with the members that its ending had skipped.
 import { expect, test } from 'vitest'
 import { resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup, type Fixture } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { graphOf, walk, type Walk } from './walk.ts'
+import * as stored from '../../support/stored.ts'
 
 test('replay of a failed member reopens what its failure skipped, hop by hop, and the flow', async () => {
   const fixture = await setup()
@@ -94,7 +94,7 @@ test('an ending that is not resolved yet is dropped when its member is replayed'
   const fixture = await setup({ dispatch: false })
   const flow = await walk(fixture, { edges: ['a > b'] })
   await flow.end('a', 'failed')
-  expect(await rows(fixture.sql, 'select from flowfabric.ff_dispatch')).toHaveLength(1)
+  expect(await stored.dispatches.all(fixture.sql)).toHaveLength(1)
   expect(await replay(fixture, flow, 'a')).toMatchObject({ reopened: [] })
   await resolveMoreOfFlows(fixture.sql, 10)
   expect(await flow.states()).toEqual({ a: 'waiting', b: 'waiting_children' })
@@ -213,10 +213,10 @@ function replay({ engine }: Fixture, flow: Walk, name: string) {
 }
 
 async function eventsOf({ sql }: Fixture, flow: Walk): Promise<unknown[]> {
-  const found = await rows(
+  const found = await stored.events.pick(
     sql,
-    `select event_type from flowfabric.ff_event
-     where flow_id = '${flow.uuid}' and event_type::text like 'flow\\_%' order by event_id`,
+    ['event_type'],
+    `flow_id = '${flow.uuid}' and starts_with(event_type::text, 'flow_')`,
   )
   return found.map((row) => row['event_type'])
 }

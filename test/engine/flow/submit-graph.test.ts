@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { GraphRequest } from '../../../src/engine/flow/graph-request.ts'
 import { mintExecutionId, mintFlowId, parseExecutionId, parseFlowId } from '../../../src/model/id.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { worker } from '../execution/holder.ts'
 import { groupRow } from './grown.ts'
+import * as stored from '../../support/stored.ts'
 
 const member = (name: string) => ({ name, kind: name })
 
@@ -31,10 +31,10 @@ test('a graph is submitted whole: its first members can be claimed, the others a
   }
   const { claims } = await engine.executions.claim({ ...worker, max: 10 })
   expect(claims.map((claim) => claim.executionId)).toEqual([a])
-  const [flow] = await rows(sql, 'select * from flowfabric.ff_flow_core')
+  const [flow] = await stored.flows.all(sql)
   expect(flow).toMatchObject({ graph_revision: 1, member_count: 3, edge_count: 2, flow_kind: 'pipeline' })
   expect(flow!['closed_at_ms']).toBe(flow!['created_at_ms'])
-  const edges = await rows(sql, 'select kind, data_ref, resolution, created_by from flowfabric.ff_edge order by kind')
+  const edges = await stored.edges.pick(sql, ['kind', 'data_ref', 'resolution', 'created_by'], {}, 'kind')
   expect(edges).toEqual([
     { kind: 'success_only', data_ref: null, resolution: null, created_by: 'local' },
     { kind: 'optional', data_ref: 'rows', resolution: null, created_by: 'local' },
@@ -83,7 +83,7 @@ test('members have all that an execution can have, and the flow has tags of its 
   expect(described).toMatchObject({ publicState: 'delayed', policy: { retry: { attempts: 3 } } })
   expect(described.deadlineAt).toBeGreaterThan(now)
   expect(await namespaced.flows.getTag(flowId, 'team')).toBe('x')
-  const [key] = await rows(sql, 'select namespace, scope_id, execution_id from flowfabric.ff_idempotency_key')
+  const [key] = await stored.idempotencyKeys.pick(sql, ['namespace', 'scope_id', 'execution_id'])
   expect(key).toEqual({ namespace: 'n', scope_id: parseFlowId(flowId).uuid, execution_id: parseExecutionId(b).uuid })
   await clock.advance('1s')
 })
@@ -144,14 +144,10 @@ test('a graph of 10,000 members is one call', async () => {
   const edges = members.slice(1).map(({ name }, index) => ({ upstream: `m${Math.floor(index / 2)}`, downstream: name }))
   const submitted = await engine.flows.submitGraph({ kind: 'wide', members, edges })
   expect(Object.keys(submitted.members)).toHaveLength(10_000)
-  const [counts] = await rows(
-    sql,
-    `select (select count(*)::int4 from flowfabric.ff_flow_member) as members,
-      (select count(*)::int4 from flowfabric.ff_edge) as edges,
-      (select count(*)::int4 from flowfabric.ff_edge_group where is_sealed) as groups,
-      (select count(*)::int4 from flowfabric.ff_ready) as ready`,
-  )
-  expect(counts).toEqual({ members: 10_000, edges: 9999, groups: 9999, ready: 1 })
+  expect(await stored.members.count(sql)).toBe(10_000)
+  expect(await stored.edges.count(sql)).toBe(9999)
+  expect(await stored.edgeGroups.count(sql, { is_sealed: true })).toBe(9999)
+  expect(await stored.ready.count(sql)).toBe(1)
   // The audits after this test have plans that were made while the tables were empty.
   await sql.script('analyze')
 })

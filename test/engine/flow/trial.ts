@@ -16,8 +16,10 @@ import { codeOf } from '../../races/meeting.ts'
 import { fenceOf, worker } from '../execution/holder.ts'
 import { Comparison } from './comparison.ts'
 import { dyingAfterwards, dyingBefore } from './dying.ts'
-import { findMembers, reorder, repeatEndings } from './found-flow.ts'
+import { findMembers } from './found-flow.ts'
 import { pick, requestOf, type Random } from './random-flow.ts'
+import * as stored from '../../support/stored.ts'
+import { shufflePending, repeatDispatches } from '../../support/changes.ts'
 
 export async function trial(fixture: Fixture, random: Random, flow: ReferenceFlow): Promise<void> {
   const submitted = await fixture.engine.flows.submitGraph(requestOf(flow))
@@ -121,7 +123,7 @@ class Trial {
     // Records the ids first: a cancelled execution has no deadline any more.
     await engine.executions.progress({ ...fenceOf(claim), percent: 1 })
     const { uuid } = parseExecutionId(claim.executionId)
-    await sql.script(`update flowfabric.ff_exec_core set deadline_at_ms = 1 where execution_id = '${uuid}'`)
+    await stored.executions.change(sql, { deadline_at_ms: 1 }, { execution_id: uuid })
     expect(await executionDeadline.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
   }
 
@@ -164,8 +166,8 @@ class Trial {
       'reordered',
       'repeated',
     ] as const)
-    if (how === 'reordered') await sql.script(reorder)
-    if (how === 'repeated') await sql.script(repeatEndings(this.#root))
+    if (how === 'reordered') await shufflePending(sql)
+    if (how === 'repeated') await sql.script(repeatDispatches(this.#root))
     if (how === 'dies before') await expect(one(dyingBefore(sql), batch)).rejects.toThrow('died')
     else if (how === 'dies afterwards') await one(dyingAfterwards(sql), batch)
     else await Promise.all(how === 'twice' ? [one(sql, batch), one(sql, batch)] : [one(sql, batch)])

@@ -5,9 +5,11 @@ import type { Claim } from '../../../src/engine/execution/claim.ts'
 import type { GraphEdge, GraphMember, GraphRequest } from '../../../src/engine/flow/graph-request.ts'
 import type { EdgeKind, JoinPolicyInput } from '../../../src/model/edge-group.ts'
 import { parseExecutionId, parseFlowId, type ExecutionId, type FlowId } from '../../../src/model/id.ts'
-import { rows, type Row } from '../../support/raw.ts'
+import type { Row } from '../../support/raw.ts'
 import type { Fixture } from '../../support/setup.ts'
 import { fenceOf, take } from '../execution/holder.ts'
+import * as stored from '../../support/stored.ts'
+import { membersOfFlow } from '../../support/reads.ts'
 
 export interface Shape {
   readonly edges?: readonly string[]
@@ -66,32 +68,21 @@ export class Walk {
 
   /** The states of the members, by name. */
   async states(): Promise<Record<string, unknown>> {
-    const found = await rows(
-      this.#fixture.sql,
-      `select m.member_name, e.public_state
-       from flowfabric.ff_flow_member m join flowfabric.ff_exec_core e using (execution_id)
-       where m.flow_id = '${this.uuid}' order by m.member_name`,
-    )
+    const found = await membersOfFlow(this.#fixture.sql, this.uuid)
     return Object.fromEntries(found.map((row) => [String(row['member_name']), row['public_state']]))
   }
 
   async row(): Promise<Row> {
-    return (await rows(this.#fixture.sql, `select * from flowfabric.ff_flow_core where flow_id = '${this.uuid}'`))[0]!
+    return stored.flows.one(this.#fixture.sql, { flow_id: this.uuid })
   }
 
   async group(name: string): Promise<Row> {
-    const text = `select * from flowfabric.ff_edge_group where downstream_id = '${this.uuidOf(name)}'`
-    return (await rows(this.#fixture.sql, text))[0]!
+    return stored.edgeGroups.one(this.#fixture.sql, { downstream_id: this.uuidOf(name) })
   }
 
   async why(name: string): Promise<unknown> {
-    const { sql } = this.#fixture
-    const [row] = await rows(
-      sql,
-      `select coalesce(failure_reason, cancellation_reason) as reason
-       from flowfabric.ff_exec_core where execution_id = '${this.uuidOf(name)}'`,
-    )
-    return row!['reason']
+    const row = await stored.executions.one(this.#fixture.sql, { execution_id: this.uuidOf(name) })
+    return row.failure_reason ?? row.cancellation_reason
   }
 }
 

@@ -12,9 +12,11 @@ import { openPostgres } from '../../../src/sql/postgres.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { codeVersion } from '../../../src/model/version.ts'
 import { factory } from '../../support/factory.ts'
-import { insert, rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
+import * as stored from '../../support/stored.ts'
+import { moveLog } from '../../support/event-log.ts'
+import { fillReady } from '../../support/changes.ts'
 
 const isEmbedded = inject('backend') === 'embedded'
 // An open embedded database allows no second connection.
@@ -32,10 +34,11 @@ async function examined(sql: Sql, check: string): Promise<Finding> {
 async function supervised(sql: Sql): Promise<void> {
   const supervisor = new Supervisor(sql, {})
   supervisor.start()
-  const undone = `select from flowfabric.ff_duty where last_report is null and duty <> 'supervisor'`
-  const count = `select count(*)::int as n from flowfabric.ff_duty`
   await expect
-    .poll(async () => [(await rows(sql, undone)).length, (await rows(sql, count))[0]!['n']])
+    .poll(async () => [
+      (await stored.duties.all(sql, `last_report is null and duty <> 'supervisor'`)).length,
+      await stored.duties.count(sql),
+    ])
     .toEqual([0, isEmbedded ? 19 : 18])
   await supervisor.stop()
 }
@@ -66,10 +69,9 @@ test('duties that no process runs are named, and are trouble if they have work',
 
 test('a log whose last block is nearly full without a next one is reported', async () => {
   const { sql } = await setup()
-  const moveTo = (nextId: number) => sql.script(`select setval('flowfabric.ff_event_id', ${nextId}, false)`)
-  await moveTo(7_500_000)
+  await moveLog(sql, 7_500_000)
   expect(await examined(sql, 'event log')).toMatchObject({ verdict: 'fine' })
-  await moveTo(7_500_001)
+  await moveLog(sql, 7_500_001)
   expect(await examined(sql, 'event log')).toMatchObject({
     verdict: bad,
     sentence: expect.stringContaining('there is room for 2500000 more events'),
@@ -94,7 +96,7 @@ test('quarantined rows are reported with their error, and a repair tries them ag
   const id = await factory(sql).active({ expiresAt: (await clock.now()) - 1000 })
   const { uuid } = parseExecutionId(id)
   const aside = { duty: leaseExpiry.name, subject_id: uuid, failure_count: 3, error: 'out of paper' }
-  await insert(sql, 'ff_set_aside', { ...aside, retry_at_ms: (await clock.now()) + 3_600_000 })
+  await stored.quarantine.add(sql, { ...aside, retry_at_ms: (await clock.now()) + 3_600_000 })
   expect(await examined(sql, 'set aside')).toMatchObject({
     verdict: 'trouble',
     subjects: [`lease-expiry, ${id}, 3 times: out of paper`],
@@ -103,7 +105,7 @@ test('quarantined rows are reported with their error, and a repair tries them ag
     kind: 'retried',
     sentence: 'quarantined rows that are due for a retry: 1',
   })
-  expect(await rows(sql, 'select from flowfabric.ff_set_aside')).toEqual([])
+  expect(await stored.quarantine.all(sql)).toEqual([])
 })
 
 test('queues without a matching worker are named', async () => {
@@ -121,7 +123,7 @@ test('a stranded execution is reported, and a repair puts it back into its queue
   const { sql, engine } = await setup()
   const id = await factory(sql).waiting()
   const resumable = await factory(sql).resumable()
-  await sql.script('delete from flowfabric.ff_ready')
+  await stored.ready.remove(sql)
   const found = await examined(sql, 'stranded')
   expect(found.verdict).toBe('trouble')
   expect(found.subjects.map((subject) => subject.split(',')[0]).toSorted()).toEqual([id, resumable].toSorted())
@@ -135,7 +137,7 @@ test('a stranded execution is reported, and a repair puts it back into its queue
 test('a deep check evaluates every invariant, and names the rows that break one', async () => {
   const { sql } = await setup()
   const id = await factory(sql).waiting()
-  await sql.script('create table public.taken as table flowfabric.ff_ready; delete from flowfabric.ff_ready')
+  const putBack = await stored.ready.takeAway(sql)
   const looked: string[] = []
   const report = await checkHealth(sql, codeVersion, { deep: true, onLooked: (check) => looked.push(check) })
   expect(of(report, 'invariant stranded')).toMatchObject({
@@ -145,18 +147,18 @@ test('a deep check evaluates every invariant, and names the rows that break one'
   })
   expect(looked).toContain('invariant orphans')
   expect(report.isHealthy).toBe(false)
-  await sql.script('insert into flowfabric.ff_ready table public.taken; drop table public.taken')
+  await putBack()
 })
 
 test('a missing or foreign schema is trouble, and nothing else is checked or repaired', async () => {
   const { sql } = await setup()
-  await sql.script('create table public.kept as table flowfabric.ff_migration; delete from flowfabric.ff_migration')
+  const putBack = await stored.migrations.takeAway(sql)
   const lacking = await checkHealth(sql, codeVersion)
   expect(lacking.isHealthy).toBe(false)
   expect(of(lacking, 'schema')).toMatchObject({ verdict: 'trouble', next: 'Run flowfabric migrate.' })
   expect(of(lacking, 'duties')).toBeUndefined()
   expect(await repairHealth(sql, codeVersion)).toEqual([])
-  await sql.script('insert into flowfabric.ff_migration table public.kept; drop table public.kept')
+  await putBack()
   const tooOld = await checkHealth(sql, '0.0.1')
   expect(of(tooOld, 'schema').sentence).toContain('needs flowfabric')
 })
@@ -174,7 +176,7 @@ test.runIf(!isEmbedded)('a check changes nothing and waits for no lock', async (
   const other = new pg.Client(url)
   await other.connect()
   onTestFinished(() => other.end())
-  await other.query('begin; lock table flowfabric.ff_set_aside in access exclusive mode')
+  await other.query(`begin; ${stored.quarantine.lockingTable('access exclusive')}`)
   const report = await checkHealth(sql, codeVersion, { timeout: '300ms' })
   expect(of(report, 'set aside')).toMatchObject({ verdict: 'unknown' })
   expect(of(report, 'stranded')).toMatchObject({ verdict: 'fine' })
@@ -213,15 +215,11 @@ test.runIf(!isEmbedded)('an old transaction and dead rows are reported', async (
   })
   await clock.advance('20m')
   expect(await examined(sql, 'transactions')).toMatchObject({ verdict: 'trouble' })
-  await sql.script(
-    `insert into flowfabric.ff_ready (queue_id, neg_priority, rank, execution_id)
-    select 1, 0, n, gen_random_uuid() from generate_series(1, 20000) as n`,
-    { statementTimeoutMs: Infinity },
-  )
-  await sql.script('delete from flowfabric.ff_ready')
+  await fillReady(sql, 20_000)
+  await stored.ready.remove(sql)
   await other.query('rollback')
   await sql.script('select pg_stat_force_next_flush()')
   await expect.poll(async () => (await examined(sql, 'bloat')).verdict).toBe('note')
   const repairs = await repairHealth(sql, codeVersion)
-  expect(repairs).toContainEqual({ kind: 'vacuumed', sentence: 'ff_ready was vacuumed' })
+  expect(repairs).toContainEqual({ kind: 'vacuumed', sentence: `${stored.ready.name} was vacuumed` })
 })

@@ -7,14 +7,14 @@ import { Notes } from '../../sql/fixture.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { working } from '../../worker/working.ts'
+import * as stored from '../../support/stored.ts'
+import { laterMigration } from '../../support/changes.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 
 async function migrateBeyond(sql: Sql): Promise<void> {
-  await sql.script(`
-insert into flowfabric.ff_migration (version, name, checksum, oldest_code, applied_at_ms)
-values (99, 'contract', '', '99.0.0', 0)`)
-  onTestFinished(() => sql.script('delete from flowfabric.ff_migration where version = 99'))
+  await stored.migrations.add(sql, laterMigration)
+  onTestFinished(() => stored.migrations.remove(sql, { version: 99 }))
 }
 
 test('a claim is refused from the next heartbeat on, and the error names the version that the schema needs', async () => {

@@ -7,9 +7,10 @@ import type { Claim } from '../../../src/engine/execution/claim.ts'
 import { parseExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import type { Clock } from '../../support/clock.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, held, leaseEvents, take } from '../execution/holder.ts'
+import { eventsWithTag } from '../../support/reads.ts'
+import * as stored from '../../support/stored.ts'
 
 interface Given {
   readonly engine: Engine
@@ -77,10 +78,7 @@ test('LEASE-29 a claim after an expiry or a revoke is recorded as reclaimed, any
   expect(await leaseEvents(sql)).toEqual(['acquired', 'revoked', 'reclaimed', 'revoked', 'acquired'])
 })
 
-const eventsWithTag = `
-select e.execution_id, e.partition_key, e.lease_id, e.event_type, e.occurred_at_ms, e.namespace, t.tag_value
-from flowfabric.ff_lease_event e
-left join flowfabric.ff_exec_tag t on t.execution_id = e.execution_id and t.tag_key = 'app.instance'`
+const columns = ['execution_id', 'partition_key', 'lease_id', 'event_type', 'occurred_at_ms', 'namespace']
 
 test.each([
   ['with', { namespace: 'n', tags: { 'app.instance': 'seven' } }, 'seven'],
@@ -90,7 +88,7 @@ test.each([
   await clock.freeze()
   const claim = await held(engine, traits)
   const { partition, uuid } = parseExecutionId(claim.executionId)
-  expect(await rows(sql, eventsWithTag)).toEqual([
+  expect(await eventsWithTag(sql, stored.leaseEvents, columns, 'app.instance')).toEqual([
     {
       execution_id: uuid,
       partition_key: partition,

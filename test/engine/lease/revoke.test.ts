@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import * as stored from '../../support/stored.ts'
 
 const leaseId = '01900000-0000-7000-8000-00000000000a'
 
@@ -23,10 +23,7 @@ test('LEASE-25 a revoked lease ends, the execution returns to its queue, and the
     lease: null,
     leaseReclaimCount: 0,
   })
-  const told = await rows(
-    sql,
-    'select event_type, reason, lease_epoch, worker_instance_id from flowfabric.ff_lease_event',
-  )
+  const told = await stored.leaseEvents.pick(sql, ['event_type', 'reason', 'lease_epoch', 'worker_instance_id'])
   expect(told).toEqual([{ event_type: 'revoked', reason: 'stuck', lease_epoch: 7, worker_instance_id: 'wx' }])
   await refusal('lease_revoked', engine.executions.complete({ executionId, leaseId, leaseEpoch: 7 }))
   const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w', lanes: ['default'] })

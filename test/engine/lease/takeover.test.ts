@@ -4,11 +4,11 @@ import { expect, test } from 'vitest'
 import { leaseExpiry } from '../../../src/engine/duties/lease-expiry.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, held, leaseEvents, take, worker } from '../execution/holder.ts'
+import * as stored from '../../support/stored.ts'
 
 const another = { workerId: 'v', workerInstanceId: 'v-1' }
 
@@ -57,7 +57,7 @@ test('LEASE-17 an execution whose lease expired or was revoked can be granted, a
     const claim = await engine.executions.claimById({ executionId, grantId, ...another })
     expect(claim).toMatchObject({ executionId, reason: 'reclaim', attemptIndex: 0, leaseEpoch: 2 })
   }
-  expect(await rows(sql, 'select from flowfabric.ff_grant')).toEqual([])
+  expect(await stored.grants.all(sql)).toEqual([])
 })
 
 test.each(['active', 'suspended', 'delayed', 'completed', 'cancelled'] as const)(

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { setup } from '../../support/setup.ts'
 import { take } from '../execution/holder.ts'
 import { executionsOf, finishAll, fire, hourly, report, scheduleEvents } from './scheduled.ts'
+import * as stored from '../../support/stored.ts'
 
 const hour = 3_600_000
 
@@ -80,7 +81,7 @@ test.each(['waiting', 'active'])(
 test('a last execution that retention has removed does not block the schedule', async () => {
   const { engine, sql, clock } = await setup()
   await engine.schedules.put(hourly)
-  await sql.script(`update flowfabric.ff_schedule set last_execution_id = gen_random_uuid()`)
+  await stored.schedules.change(sql, 'last_execution_id = gen_random_uuid()')
   await clock.advance('1h')
   await fire(sql)
   expect(await executionsOf(engine)).toHaveLength(1)

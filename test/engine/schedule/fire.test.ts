@@ -3,11 +3,11 @@ import { delayedPromoter } from '../../../src/engine/duties/delayed-promoter.ts'
 import { retention } from '../../../src/engine/duties/retention.ts'
 import { scheduleFire } from '../../../src/engine/duties/schedule-fire.ts'
 import { parseExecutionId } from '../../../src/model/id.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { take } from '../execution/holder.ts'
 import { executionsOf, finishAll, fire, hourly, report, scheduleEvents } from './scheduled.ts'
+import * as stored from '../../support/stored.ts'
 
 const hour = 3_600_000
 
@@ -52,8 +52,8 @@ test('exactly at its time a schedule fires: it creates the requested execution, 
   })
   const claim = await take(engine, { lanes: ['slow'], versions: ['3'], capabilities: ['gpu'] })
   expect(claim).toMatchObject({ executionId, payload, payloadEncoding: 'raw', tags: { team: 'blue' } })
-  const stored = `select e.schedule_id = s.schedule_id as is_its from flowfabric.ff_exec_core e, flowfabric.ff_schedule s`
-  expect(await rows(sql, stored)).toEqual([{ is_its: true }])
+  const { schedule_id } = await stored.schedules.one(sql)
+  expect(await stored.executions.one(sql)).toMatchObject({ schedule_id })
   const { uuid } = parseExecutionId(executionId!)
   expect((await scheduleEvents(sql))[1]).toEqual({
     event_type: 'schedule_fired',
@@ -144,7 +144,7 @@ test('a fired execution is kept as long as its key holds, and then deleted with 
   expect(await retention(0).runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
   await clock.advance('2h')
   expect(await retention(0).runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
-  expect(await rows(sql, 'select from flowfabric.ff_idempotency_key')).toEqual([])
+  expect(await stored.idempotencyKeys.all(sql)).toEqual([])
 })
 
 test('jitter: an execution waits for its share, and is then promoted', async () => {
@@ -174,7 +174,7 @@ test('after its end a schedule fires no more', async () => {
   await fire(sql, { processed: 1 })
   expect(await executionsOf(engine)).toHaveLength(2)
   expect(await engine.schedules.describe(report)).toMatchObject({ state: 'ended' })
-  expect(await rows(sql, 'select from flowfabric.ff_schedule where next_fire_at_ms is not null')).toEqual([])
+  expect(await stored.schedules.all(sql, { next_fire_at_ms: stored.present })).toEqual([])
 })
 
 test('a run of the duty is limited to a namespace and a tag, and to a number of schedules', async () => {
@@ -198,7 +198,7 @@ test('one bad schedule is quarantined with a sentence and does not stop the othe
   for (const scheduleId of ['good', 'bad', 'fine']) {
     await engine.schedules.put({ scheduleId, kind: 'report', cron: '@hourly' })
   }
-  await sql.script(`update flowfabric.ff_schedule set cron = 'gibberish' where schedule_name = 'bad'`)
+  await stored.schedules.change(sql, { cron: 'gibberish' }, { schedule_name: 'bad' })
   await clock.advance('2h')
   const lines: string[] = []
   const hear = (line: string): void => void lines.push(line)
@@ -213,7 +213,7 @@ test('one bad schedule is quarantined with a sentence and does not stop the othe
   await engine.schedules.put({ scheduleId: 'bad', kind: 'report', cron: '@daily' })
   await clock.advance('2d')
   expect(await scheduleFire.runOnce(sql, { logger })).toMatchObject({ processed: 3, errors: 0 })
-  expect(await rows(sql, 'select * from flowfabric.ff_set_aside')).toEqual([])
+  expect(await stored.quarantine.all(sql)).toEqual([])
 })
 
 test('a thousand times of a schedule fire in sets that stay small', async () => {
@@ -223,5 +223,5 @@ test('a thousand times of a schedule fire in sets that stay small', async () => 
   await clock.advance('60d')
   await fire(sql, { processed: 3 })
   await fire(sql, { processed: 1 })
-  expect(await rows(sql, 'select count(*) from flowfabric.ff_exec_core')).toEqual([{ count: 3600 }])
+  expect(await stored.executions.count(sql)).toBe(3600)
 })

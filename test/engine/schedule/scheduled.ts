@@ -4,8 +4,9 @@ import { scheduleFire } from '../../../src/engine/duties/schedule-fire.ts'
 import type { PutScheduleRequest } from '../../../src/engine/schedule/put-request.ts'
 import type { ExecutionId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
-import { rows, type Row } from '../../support/raw.ts'
+import type { Row } from '../../support/raw.ts'
 import { fenceOf, worker } from '../execution/holder.ts'
+import * as stored from '../../support/stored.ts'
 
 export const hourly = { scheduleId: 'report', kind: 'report', every: '1h' } satisfies PutScheduleRequest
 export const report = { scheduleId: 'report' }
@@ -27,9 +28,9 @@ export async function finishAll(engine: Engine): Promise<void> {
 }
 
 export function scheduleEvents(sql: Sql): Promise<Row[]> {
-  return rows(
+  return stored.events.pick(
     sql,
-    `select event_type, execution_id, namespace, actor, reason, details
-     from flowfabric.ff_event where event_type::text like 'schedule%' order by event_id`,
+    ['event_type', 'execution_id', 'namespace', 'actor', 'reason', 'details'],
+    `event_type::text like 'schedule%'`,
   )
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { createEngine } from '../../../src/engine/engine.ts'
-import { rows } from '../../support/raw.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
 import { fenceOf, held } from '../execution/holder.ts'
+import * as stored from '../../support/stored.ts'
 
 const one = { kid: 'kid-a', secret: 'aa'.repeat(32) }
 const two = { kid: 'kid-b', secret: 'bb'.repeat(32) }
@@ -117,8 +117,8 @@ test('without a given key, rotation creates a random one', async () => {
   const first = await engine.signingKeys.rotate()
   const second = await engine.signingKeys.rotate({ grace: 0 })
   expect(first.kid).not.toBe(second.kid)
-  const stored = await rows(sql, 'select octet_length(secret) as bytes from flowfabric.ff_waitpoint_hmac')
-  expect(stored).toEqual([{ bytes: 32 }, { bytes: 32 }])
+  const keys = await stored.signingKeys.all(sql)
+  expect(keys.map((key) => key.secret!.length)).toEqual([32, 32])
 })
 
 test('a namespace has keys of its own beside the shared ones, and an id is never in both', async () => {
@@ -142,10 +142,7 @@ test('every rotation writes an event that names the keys and no secret', async (
   const { engine, sql } = await setup()
   await engine.as({ actor: 'alice' }).signingKeys.rotate(one)
   await engine.as({ actor: 'bob' }).signingKeys.rotate(two)
-  const events = await rows(
-    sql,
-    `select actor, details from flowfabric.ff_event where event_type = 'key_rotated' order by event_id`,
-  )
+  const events = await stored.events.pick(sql, ['actor', 'details'], { event_type: 'key_rotated' })
   expect(events).toEqual([
     { actor: 'alice', details: { kid: 'kid-a' } },
     { actor: 'bob', details: { kid: 'kid-b', previousKid: 'kid-a' } },
@@ -164,9 +161,9 @@ test('with a wrapping secret, the stored value is not the secret, and only the s
   const { sql } = await setup()
   const wrapped = createEngine(sql, { signing: { wrappingSecret: 'a secret of the operator' } })
   await wrapped.signingKeys.rotate(one)
-  const [stored] = await rows(sql, 'select is_wrapped, secret from flowfabric.ff_waitpoint_hmac')
-  expect(stored!['is_wrapped']).toBe(true)
-  expect(Buffer.from(stored!['secret'] as Uint8Array).toString('hex')).not.toContain('aaaaaaaa')
+  const [key] = await stored.signingKeys.pick(sql, ['is_wrapped', 'secret'])
+  expect(key!.is_wrapped).toBe(true)
+  expect(Buffer.from(key!.secret!).toString('hex')).not.toContain('aaaaaaaa')
   expect(await wrapped.signingKeys.rotate(one)).toMatchObject({ kind: 'unchanged' })
   for (const signing of [{}, { wrappingSecret: 'another secret of somebody' }]) {
     await refusal('wrong_wrapping_secret', createEngine(sql, { signing }).signingKeys.rotate(one))

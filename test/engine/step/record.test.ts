@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { leaseExpiry } from '../../../src/engine/duties/lease-expiry.ts'
 import { limits } from '../../../src/model/limits.ts'
 import { refusal } from '../../support/refusal.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
+import * as stored from '../../support/stored.ts'
 
 const one = new TextEncoder().encode('1')
 const two = new TextEncoder().encode('"two"')
@@ -99,7 +99,7 @@ test('a generation takes 10,000 steps', async () => {
   const claim = await held(engine)
   const step = { ...fenceOf(claim), kind: 'step', state: 'succeeded' } as const
   await engine.steps.record({ ...step, name: 'first' })
-  await sql.script(`update flowfabric.ff_step set total_count = ${limits.stepCount - 1}`)
+  await stored.steps.change(sql, { total_count: limits.stepCount - 1 })
   const answers = await engine.steps.recordMany(['last', 'over', 'over too'].map((name) => ({ ...step, name })))
   expect(answers).toMatchObject([
     { kind: 'step_recorded' },
@@ -107,9 +107,9 @@ test('a generation takes 10,000 steps', async () => {
     { kind: 'refused', error: { code: 'step_limit' } },
   ])
   await engine.steps.record({ ...step, name: 'last' })
-  const found = await rows(sql, 'select step_name from flowfabric.ff_step order by step_no')
+  const found = await stored.steps.pick(sql, ['step_name'], {}, 'step_no')
   expect(found.map((row) => row['step_name'])).toEqual(['first', 'last'])
-  await sql.script('update flowfabric.ff_step set total_count = step_no')
+  await stored.steps.change(sql, 'total_count = step_no')
 })
 
 test('a generation takes 64 MiB of results, and a result that is written again counts once', async () => {
@@ -117,7 +117,7 @@ test('a generation takes 64 MiB of results, and a result that is written again c
   const claim = await held(engine)
   const step = { ...fenceOf(claim), kind: 'step' } as const
   await engine.steps.record({ ...step, name: 'a', state: 'failed', result: new Uint8Array(1000) })
-  await sql.script(`update flowfabric.ff_step set total_bytes = ${limits.stepBytes - 500}`)
+  await stored.steps.change(sql, { total_bytes: limits.stepBytes - 500 })
   const error = await refusal(
     'step_limit',
     engine.steps.record({ ...step, name: 'b', state: 'succeeded', result: new Uint8Array(501) }),
@@ -151,5 +151,5 @@ test('bad input is refused before anything is written', async () => {
   const large = new Uint8Array(limits.stepResultBytes + 1)
   const error = await refusal('payload_too_large', engine.steps.record({ ...step, result: large }))
   expect(error.message).toContain('the result of step "s" is 1048577 bytes')
-  expect(await rows(sql, 'select from flowfabric.ff_step')).toEqual([])
+  expect(await stored.steps.all(sql)).toEqual([])
 })

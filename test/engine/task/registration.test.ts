@@ -3,9 +3,9 @@ import type { Engine } from '../../../src/engine/contract.ts'
 import type { CreateRequest } from '../../../src/engine/execution/create-request.ts'
 import type { RegisteredTask } from '../../../src/engine/task/register.ts'
 import { refusal } from '../../support/refusal.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
+import * as stored from '../../support/stored.ts'
 
 const mailer = { workerId: 'mailer', workerInstanceId: 'mailer-1', lanes: ['mail'] }
 const mail = { kind: 'mail', lane: 'mail', policy: { retry: { attempts: 4 } } } satisfies RegisteredTask
@@ -107,12 +107,16 @@ test('the same task again writes no row, and tasks with the same policy share on
   const { engine, sql } = await setup()
   const tasks = [mail, { ...mail, kind: 'parcel' }, { ...mail, kind: 'letter', policy: { retry: { attempts: 2 } } }]
   await engine.workers.register({ ...mailer, tasks })
-  const read = () => rows(sql, 'select xmin::text, execution_kind, policy_id from flowfabric.ff_task order by 2')
-  const before = await read()
+  const read = async () => [
+    await stored.tasks.pick(sql, ['execution_kind', 'policy_id']),
+    await stored.tasks.versions(sql),
+  ]
+  const before = await stored.tasks.pick(sql, ['policy_id'])
+  const rowsBefore = await read()
   expect(before).toHaveLength(3)
-  expect(new Set(before.map((row) => row['policy_id'])).size).toBe(2)
+  expect(new Set(before.map((row) => row.policy_id)).size).toBe(2)
   await engine.workers.register({ ...mailer, workerInstanceId: 'mailer-2', tasks: tasks.toReversed() })
-  expect(await read()).toEqual(before)
+  expect(await read()).toEqual(rowsBefore)
 })
 
 test('a version has a task of its own; without a version it is the task that has none, otherwise the newest', async () => {
@@ -171,7 +175,7 @@ test('a bad task is refused, and the refused worker registers none', async () =>
   expect(await bad('mail')).toContain('an array of tasks')
   expect(await bad([{ ...mail, tags: { 'Not a key': 'x' } }])).toContain('tag key')
   await refusal('invalid_input', engine.workers.register({ ...mailer, workerId: 'another', tasks: [mail] }))
-  expect(await rows(sql, 'select from flowfabric.ff_task')).toEqual([])
+  expect(await stored.tasks.all(sql)).toEqual([])
 })
 
 test('tags that exceed the limit together with those of the task are refused at their position', async () => {

@@ -4,10 +4,11 @@ import type { Engine } from '../../../src/engine/contract.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
 import { executionDeadline } from '../../../src/engine/duties/execution-deadline.ts'
 import { leaseExpiry } from '../../../src/engine/duties/lease-expiry.ts'
-import { rows } from '../../support/raw.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
 import { setup } from '../../support/setup.ts'
 import { answer, waiting } from '../waiting/suspension/waiting.ts'
 import { fenceOf, held, take } from '../execution/holder.ts'
+import * as stored from '../../support/stored.ts'
 
 async function withWaitpoint(engine: Engine): Promise<Claim> {
   const claim = await held(engine)
@@ -15,7 +16,7 @@ async function withWaitpoint(engine: Engine): Promise<Claim> {
   return claim
 }
 
-const waitpointStates = 'select state, close_reason from flowfabric.ff_waitpoint_pending'
+const waitpointStates = (sql: Sql) => stored.waitpoints.pick(sql, ['state', 'close_reason'])
 
 type End = (engine: Engine, claims: readonly Claim[]) => Promise<readonly { readonly kind: string }[]>
 
@@ -38,7 +39,7 @@ test.each<[string, string, End]>([
   expect(answers.map((each) => each.kind)).toEqual([kind, kind, kind, kind])
   const reason = kind === 'cancelled' ? 'cancelled' : 'never_committed'
   const closed = { state: 'closed', close_reason: reason }
-  expect(await rows(sql, waitpointStates)).toEqual([closed, closed])
+  expect(await waitpointStates(sql)).toEqual([closed, closed])
   expect((await end(engine, claims)).map((each) => each.kind)).toEqual([kind, kind, kind, kind])
 })
 
@@ -51,7 +52,7 @@ test('a delay, a release and a retry leave waitpoints open that were created ahe
   const third = await take(engine)
   expect(third.executionId).toBe(second.executionId)
   await engine.executions.complete(fenceOf(third))
-  const states = (await rows(sql, `${waitpointStates} order by waitpoint_id`)).map((row) => row['state'])
+  const states = (await stored.waitpoints.all(sql, {}, 'waitpoint_id')).map((row) => row['state'])
   expect(states).toEqual(['pending', 'closed'])
 })
 
@@ -60,7 +61,7 @@ test('an execution with a stop request that is given back closes waitpoints that
   const claim = await withWaitpoint(engine)
   await engine.executions.cancel({ executionId: claim.executionId, grace: '1m' })
   expect(await engine.executions.release(fenceOf(claim))).toMatchObject({ kind: 'cancelled' })
-  expect(await rows(sql, waitpointStates)).toEqual([{ state: 'closed', close_reason: 'cancelled' }])
+  expect(await waitpointStates(sql)).toEqual([{ state: 'closed', close_reason: 'cancelled' }])
 })
 
 test('a deadline closes the suspension with the execution', async () => {
@@ -73,7 +74,7 @@ test('a deadline closes the suspension with the execution', async () => {
     closeReason: 'expired',
     timeoutAt: null,
   })
-  expect(await rows(sql, waitpointStates)).toEqual([{ state: 'closed', close_reason: 'expired' }])
+  expect(await waitpointStates(sql)).toEqual([{ state: 'closed', close_reason: 'expired' }])
 })
 
 test('an expiry at the reclaim limit closes waitpoints that were created ahead', async () => {
@@ -83,7 +84,7 @@ test('an expiry at the reclaim limit closes waitpoints that were created ahead',
   await clock.advance('10m')
   expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, errors: 0 })
   expect(await engine.executions.describe(claim.executionId)).toMatchObject({ publicState: 'failed' })
-  expect(await rows(sql, waitpointStates)).toEqual([{ state: 'closed', close_reason: 'never_committed' }])
+  expect(await waitpointStates(sql)).toEqual([{ state: 'closed', close_reason: 'never_committed' }])
 })
 
 test('an ending with signals that no wait took reports how many', async () => {
@@ -94,10 +95,7 @@ test('an ending with signals that no wait took reports how many', async () => {
   await engine.executions.trySuspend({ ...fenceOf(claim), condition: { kind: 'signal', name: 'b' } })
   const neighbour = await held(engine)
   await engine.executions.completeMany([fenceOf(neighbour), fenceOf(claim)])
-  const events = await rows(
-    sql,
-    `select details from flowfabric.ff_event where event_type = 'ended' order by details nulls first`,
-  )
+  const events = await stored.events.pick(sql, ['details'], { event_type: 'ended' }, 'details nulls first')
   expect(events).toEqual([{ details: null }, { details: { untakenSignals: 2 } }])
 })
 
@@ -107,7 +105,7 @@ test('an ending whose signals were all taken reports none', async () => {
   await engine.signals.send({ executionId: claim.executionId, name: 'a' })
   await engine.executions.trySuspend({ ...fenceOf(claim), condition: { kind: 'signal', name: 'a' } })
   await engine.executions.complete(fenceOf(claim))
-  const events = await rows(sql, `select details from flowfabric.ff_event where event_type = 'ended'`)
+  const events = await stored.events.pick(sql, ['details'], { event_type: 'ended' })
   expect(events).toEqual([{ details: null }])
 })
 

@@ -5,8 +5,9 @@ import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { TerminalOutcome } from '../../../src/model/state.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { factory, type Factory } from '../../support/factory.ts'
-import { rows } from '../../support/raw.ts'
 import { setup } from '../../support/setup.ts'
+import * as stored from '../../support/stored.ts'
+import { nowMs } from '../../support/changes.ts'
 
 interface Ending {
   readonly outcome: TerminalOutcome
@@ -17,11 +18,11 @@ interface Ending {
 async function end(sql: Sql, executionId: ExecutionId, { outcome, reason, result }: Ending): Promise<void> {
   const text = `
 with target as materialized (
-  select * from flowfabric.ff_exec_core where execution_id = $1 for no key update
+  select * from ${stored.executions.qualified} where execution_id = $1 for no key update
 ),
 ending as materialized (
   select t.*, $2::text::flowfabric.ff_terminal_outcome as ending_outcome, $3::text as ending_reason, 'ann' as ending_actor,
-    flowfabric.ff_now_ms() as ended_at_ms, $4::bytea as ending_result, case when $4::bytea is null then null else 'raw' end as ending_encoding,
+    ${nowMs} as ended_at_ms, $4::bytea as ending_result, case when $4::bytea is null then null else 'raw' end as ending_encoding,
     null::text as ending_category, null::bytea as ending_error, null::text as ending_error_encoding
   from target t
 ),
@@ -46,10 +47,10 @@ test('a success stores its result and closes attempt, lease and log', async () =
     failureReason: null,
     cancelledBy: null,
   })
-  expect(await rows(sql, 'select outcome, worker_instance_id from flowfabric.ff_attempt')).toEqual([
+  expect(await stored.attempts.pick(sql, ['outcome', 'worker_instance_id'])).toEqual([
     { outcome: 'success', worker_instance_id: 'w1' },
   ])
-  expect(await rows(sql, 'select event_type, reason from flowfabric.ff_lease_event')).toEqual([
+  expect(await stored.leaseEvents.pick(sql, ['event_type', 'reason'])).toEqual([
     { event_type: 'revoked', reason: 'success' },
   ])
 })
@@ -59,13 +60,13 @@ test('a success without a result stores none', async () => {
   const id = await factory(sql).active()
   await end(sql, id, { outcome: 'success' })
   expect(await engine.executions.result(id)).toEqual({ kind: 'completed', result: null, encoding: null })
-  expect(await rows(sql, 'select from flowfabric.ff_exec_result')).toEqual([])
+  expect(await stored.results.all(sql)).toEqual([])
 })
 
 test('an ending by the deadline records its lease as expired', async () => {
   const { sql } = await setup()
   await end(sql, await factory(sql).active(), { outcome: 'expired', reason: 'deadline' })
-  expect(await rows(sql, 'select event_type, reason from flowfabric.ff_lease_event')).toEqual([
+  expect(await stored.leaseEvents.pick(sql, ['event_type', 'reason'])).toEqual([
     { event_type: 'expired', reason: 'deadline' },
   ])
 })
@@ -92,21 +93,18 @@ test('an execution that never ran is skipped without an attempt, and expires as 
   await end(sql, expired, { outcome: 'expired' })
   expect((await engine.executions.describe(skipped))?.state.attemptState).toBe('none')
   expect((await engine.executions.describe(expired))?.state.attemptState).toBe('pending_first_attempt')
-  expect(await rows(sql, 'select from flowfabric.ff_attempt')).toEqual([])
-  expect(await rows(sql, 'select attempt_index from flowfabric.ff_event')).toEqual([
-    { attempt_index: null },
-    { attempt_index: null },
-  ])
+  expect(await stored.attempts.all(sql)).toEqual([])
+  expect(await stored.events.pick(sql, ['attempt_index'])).toEqual([{ attempt_index: null }, { attempt_index: null }])
 })
 
 test('a later attempt keeps the record of the earlier one', async () => {
   const { engine, sql } = await setup()
   const id = await factory(sql).active({ attemptIndex: 1 })
-  await sql.script(`
-    insert into flowfabric.ff_attempt (execution_id, attempt_index, generation, attempt_type, lease_epoch, started_at_ms, ended_at_ms, outcome)
-    select execution_id, 0, 0, 'initial', 1, 1, 2, 'retry' from flowfabric.ff_exec_core`)
+  const first = { attempt_index: 0, generation: 0, attempt_type: 'initial', lease_epoch: 1 }
+  const times = { started_at_ms: 1, ended_at_ms: 2 }
+  await stored.attempts.add(sql, { execution_id: parseExecutionId(id).uuid, ...first, ...times, outcome: 'retry' })
   await end(sql, id, { outcome: 'failed' })
-  expect(await rows(sql, 'select attempt_index, outcome from flowfabric.ff_attempt order by 1')).toEqual([
+  expect(await stored.attempts.pick(sql, ['attempt_index', 'outcome'], {}, 'attempt_index')).toEqual([
     { attempt_index: 0, outcome: 'retry' },
     { attempt_index: 1, outcome: 'failed' },
   ])
@@ -126,7 +124,7 @@ test.each([
   async (state) => {
     const { engine, sql } = await setup()
     const id = await factory(sql)[state]()
-    await sql.script('update flowfabric.ff_exec_core set last_mutation_at_ms = 5000000000000')
+    await stored.executions.change(sql, { last_mutation_at_ms: 5000000000000 })
     await end(sql, id, { outcome: 'cancelled' })
     expect(await engine.executions.describe(id)).toMatchObject({
       endedAt: 5_000_000_000_000,
@@ -139,7 +137,7 @@ test('an ending that others wait for is recorded once for them, with the flow an
   const { sql } = await setup()
   const id = await factory(sql).blocked({ flowId: '{fp:3}:0190a3c4-0000-7000-8000-000000000001' })
   await end(sql, id, { outcome: 'skipped' })
-  expect(await rows(sql, 'select flow_id, parent_id, outcome, generation from flowfabric.ff_dispatch')).toEqual([
+  expect(await stored.dispatches.pick(sql, ['flow_id', 'parent_id', 'outcome', 'generation'])).toEqual([
     { flow_id: '0190a3c4-0000-7000-8000-000000000001', parent_id: null, outcome: 'skipped', generation: 0 },
   ])
 })

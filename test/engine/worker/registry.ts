@@ -1,6 +1,7 @@
 import type { RegisterRequest } from '../../../src/engine/worker/register.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
-import { rows, type Row } from '../../support/raw.ts'
+import type { Row } from '../../support/raw.ts'
+import * as stored from '../../support/stored.ts'
 
 export const one = {
   workerId: 'mailer',
@@ -10,9 +11,9 @@ export const one = {
 
 /** The workers' events in the log, oldest first. */
 export function workerEvents(sql: Sql): Promise<Row[]> {
-  return rows(
+  return stored.events.pick(
     sql,
-    `select event_type, namespace, actor, worker_instance_id, reason, details
-     from flowfabric.ff_event where event_type::text like 'worker%' order by event_id`,
+    ['event_type', 'namespace', 'actor', 'worker_instance_id', 'reason', 'details'],
+    `event_type::text like 'worker%'`,
   )
 }

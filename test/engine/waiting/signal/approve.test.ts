@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { formatWaitpointId } from '../../../../src/model/id.ts'
 import { mintUuid } from '../../../../src/model/uuid.ts'
-import { rows } from '../../../support/raw.ts'
 import { refusal } from '../../../support/refusal.ts'
 import { setup } from '../../../support/setup.ts'
 import { withoutWriting } from '../../../support/written.ts'
 import { parked, stateOf } from './parked.ts'
+import * as stored from '../../../support/stored.ts'
 
 const forApproval = { kind: 'signal', waitpoint: 'door', name: 'approved' } as const
 
@@ -18,7 +18,7 @@ test('SIG-10 an operator approves without a token, in their own name', async () 
   expect(answer).toMatchObject({ kind: 'accepted', effect: 'resume_condition_satisfied' })
   expect(await stateOf(engine, executionId)).toBe('resumable')
   expect(
-    await rows(sql, 'select signal_category, source_type, source_identity, idempotency_key from flowfabric.ff_signal'),
+    await stored.signals.pick(sql, ['signal_category', 'source_type', 'source_identity', 'idempotency_key']),
   ).toEqual([
     {
       signal_category: 'approval',

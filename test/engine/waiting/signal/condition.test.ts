@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest'
 import { createEngine } from '../../../../src/engine/engine.ts'
 import type { Condition } from '../../../../src/model/condition.ts'
-import { rows } from '../../../support/raw.ts'
 import { setup } from '../../../support/setup.ts'
 import { take } from '../../execution/holder.ts'
 import { bytes, parked, stateOf } from './parked.ts'
+import * as stored from '../../../support/stored.ts'
 
 const leaf = (waitpoint: string, name?: string): Condition =>
   name === undefined ? { kind: 'signal', waitpoint } : { kind: 'signal', waitpoint, name }
@@ -54,7 +54,7 @@ test('COMP-06 a stored condition of an unknown shape is never satisfied', async 
   const { engine, sql } = await setup()
   const { executionId, doors } = await parked(engine, leaf('door'))
   for (const condition of [{ kind: 'oracle' }, { kind: 'count', n: 1, distinct: 'moods', waitpoints: ['door'] }]) {
-    await sql.script(`update flowfabric.ff_suspension_current set condition = '${JSON.stringify(condition)}'`)
+    await stored.suspensions.change(sql, { condition: JSON.stringify(condition) })
     // The engine that suspended it remembers what it wrote.
     await createEngine(sql).signals.deliver({ ...doors['door']!, name: 'yes' })
     expect(await stateOf(engine, executionId)).toBe('suspended')
@@ -187,8 +187,7 @@ test('a signal that leaves only a time to wait for sets the timer', async () => 
   const { engine, sql, clock } = await setup()
   const at = (await clock.now()) + 3_600_000
   const { doors } = await parked(engine, { kind: 'allOf', members: [leaf('door'), { kind: 'time', at }] })
-  const timer = async () =>
-    (await rows(sql, 'select wake_at_ms from flowfabric.ff_suspension_current'))[0]!['wake_at_ms']
+  const timer = async () => (await stored.suspensions.pick(sql, ['wake_at_ms']))[0]!['wake_at_ms']
   expect(await timer()).toBeNull()
   await engine.signals.deliver({ ...doors['door']!, name: 'yes' })
   expect(await timer()).toBe(at)

@@ -3,13 +3,14 @@ import { delayedPromoter } from '../../../../src/engine/duties/delayed-promoter.
 import { limits } from '../../../../src/model/limits.ts'
 import { mintUuid } from '../../../../src/model/uuid.ts'
 import { formatWaitpointId, parseExecutionId } from '../../../../src/model/id.ts'
-import { rows } from '../../../support/raw.ts'
 import { refusal } from '../../../support/refusal.ts'
 import { setup } from '../../../support/setup.ts'
 import { withoutWriting } from '../../../support/written.ts'
 import { fenceOf, held, take, worker } from '../../execution/holder.ts'
 import { forgedToken } from './forge.ts'
 import { bytes, forReady, parked, stateOf } from './parked.ts'
+import * as stored from '../../../support/stored.ts'
+import { eventsWithTag } from '../../../support/reads.ts'
 
 test('SIG-01 a matching signal resumes the execution, closes its waitpoints and writes its events', async () => {
   const { engine } = await setup()
@@ -114,12 +115,8 @@ test('one waitpoint takes at most a thousand signals, also when they arrive in o
   const { doors } = await parked(engine)
   const request = { ...doors['door']!, name: 'other' }
   await engine.signals.deliver(request)
-  const more = `insert into flowfabric.ff_signal
-    select (g).* from (
-      select jsonb_populate_record(s, jsonb_build_object('signal_no', -n, 'signal_id', gen_random_uuid())) as g
-      from flowfabric.ff_signal s cross join generate_series(1, ${limits.waitpointSignalCount - 3}) as n
-    ) g`
-  await sql.script(more)
+  const changed = { signal_no: '-n', signal_id: 'gen_random_uuid()' }
+  await stored.signals.multiply(sql, limits.waitpointSignalCount - 3, changed)
   const answers = await engine.signals.deliverMany([request, request, request])
   expect(answers.map((answer) => answer.kind)).toEqual(['accepted', 'accepted', 'refused'])
   expect(answers[2]).toMatchObject({ error: { code: 'signal_limit_exceeded' } })
@@ -155,8 +152,8 @@ test('SIG-12 a signal waits while another transaction locks the execution, and i
   )
   const [answer] = await Promise.all([engine.signals.deliver({ ...doors['door']!, name: 'ready' }), ...priorities])
   expect(answer).toMatchObject({ effect: 'resume_condition_satisfied' })
-  expect(await rows(sql, 'select effect, taken_at_ms is not null as taken from flowfabric.ff_signal')).toEqual([
-    { effect: 'resume_condition_satisfied', taken: true },
+  expect(await stored.signals.pick(sql, ['effect', 'taken_at_ms'])).toEqual([
+    { effect: 'resume_condition_satisfied', taken_at_ms: expect.any(Number) },
   ])
 })
 
@@ -185,10 +182,8 @@ test('SIG-13 a signal writes an event with its content, its sender and its effec
   }
   const { events } = await engine.events.timeline(executionId)
   expect(events.at(-1)).toMatchObject({ kind: 'signalled', actor: 'gateway', namespace: 'default', details })
-  const withTag = `select e.execution_id, e.occurred_at_ms, e.namespace, e.details, t.tag_value
-    from flowfabric.ff_signal_event e
-    left join flowfabric.ff_exec_tag t on t.execution_id = e.execution_id and t.tag_key = 'app.instance'`
-  expect(await rows(sql, withTag)).toEqual([
+  const columns = ['execution_id', 'occurred_at_ms', 'namespace', 'details']
+  expect(await eventsWithTag(sql, stored.signalEvents, columns, 'app.instance')).toEqual([
     {
       execution_id: parseExecutionId(executionId).uuid,
       occurred_at_ms: await clock.now(),

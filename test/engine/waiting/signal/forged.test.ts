@@ -7,13 +7,13 @@ import { formatWaitpointId } from '../../../../src/model/id.ts'
 import { mintUuid } from '../../../../src/model/uuid.ts'
 import { around } from '../../../../src/sql/around.ts'
 import type { Sql } from '../../../../src/sql/sql.ts'
-import { rows } from '../../../support/raw.ts'
 import { refusal } from '../../../support/refusal.ts'
 import { setup } from '../../../support/setup.ts'
 import { withoutWriting } from '../../../support/written.ts'
 import { fenceOf, held } from '../../execution/holder.ts'
 import { forgedLink, forgedToken, linkTo } from './forge.ts'
 import { parked, stateOf, type Door } from './parked.ts'
+import * as stored from '../../../support/stored.ts'
 
 const anySignal: Condition = { kind: 'signal', waitpoint: 'door' }
 const twoSignals: Condition = { kind: 'count', n: 2, distinct: 'signals', waitpoints: ['door'] }
@@ -48,7 +48,7 @@ async function watched() {
 
 /** Every lock of a row leaves its mark on the row, also when the transaction changes nothing. */
 async function withoutLocking(sql: Sql, work: () => Promise<void>): Promise<void> {
-  const marks = () => rows(sql, 'select execution_id, ctid::text, xmin::text, xmax::text from flowfabric.ff_exec_core')
+  const marks = () => stored.executions.versions(sql)
   const before = await marks()
   await withoutWriting(sql, work)
   expect(await marks()).toEqual(before)
@@ -120,7 +120,7 @@ test('a wrong link and one to a waitpoint that never existed are refused after t
   const { waitpointId } = (await parked(engine, anySignal)).doors['door']!
   const gone = (await parked(engine, anySignal)).doors['door']!
   const [link, unknown] = [await linkTo(engine, waitpointId), await linkTo(engine, gone.waitpointId)]
-  await sql.script(`delete from flowfabric.ff_waitpoint_pending where waitpoint_id = '${gone.waitpointId.slice(-36)}'`)
+  await stored.waitpoints.remove(sql, { waitpoint_id: gone.waitpointId.slice(-36) })
   for (const wrong of [forgedLink(link), unknown]) {
     expect(await sentBy(() => refusal('invalid_token', engine.signals.redeem({ link: wrong })))).toEqual([read])
   }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { formatWaitpointId } from '../../../../src/model/id.ts'
 import { mintUuid } from '../../../../src/model/uuid.ts'
-import { rows } from '../../../support/raw.ts'
 import { refusal } from '../../../support/refusal.ts'
 import { setup } from '../../../support/setup.ts'
 import { withoutWriting } from '../../../support/written.ts'
 import { linkTo } from './forge.ts'
 import { parked, stateOf } from './parked.ts'
+import * as stored from '../../../support/stored.ts'
 
 const forApproval = { kind: 'signal', waitpoint: 'door', name: 'approved' } as const
 const base = 'https://example.com/approvals?lang=en'
@@ -78,7 +78,7 @@ test('creating a link keeps the base, returns the expiry, and writes an event wi
     details: { waitpointId, action: 'yes', refusal: 'no', expiresAt: made.expiresAt },
   })
   const link = new URL(made.url).searchParams.get('link')!
-  expect(JSON.stringify(await rows(sql, 'select e::text from flowfabric.ff_event e'))).not.toContain(link)
+  expect(JSON.stringify(await stored.events.all(sql))).not.toContain(link)
 })
 
 test('a link is refused for a bad base, an unknown waitpoint, and one that is closed', async () => {

@@ -1,10 +1,10 @@
 // Signals that arrive twice, too late, together, or with an old token.
 import { expect, test } from 'vitest'
 import { suspensionTimeout } from '../../../../src/engine/duties/suspension-timeout.ts'
-import { rows } from '../../../support/raw.ts'
 import { refusal } from '../../../support/refusal.ts'
 import { setup } from '../../../support/setup.ts'
 import { forReady, parked, parkedAgain, stateOf, type Parked } from './parked.ts'
+import * as stored from '../../../support/stored.ts'
 
 test("the same key is a duplicate that receives the first one's effect, also when the waitpoint has closed since", async () => {
   const { engine } = await setup()
@@ -125,6 +125,5 @@ test('twenty signals at once to one suspension: one satisfies it, the others are
   )
   expect(answers.filter((answer) => answer.status === 'fulfilled')).toHaveLength(1)
   expect(await stateOf(engine, executionId)).toBe('resumable')
-  const taken = await rows(sql, 'select count(*)::int as count from flowfabric.ff_signal where taken_at_ms is not null')
-  expect(taken).toEqual([{ count: 1 }])
+  expect(await stored.signals.count(sql, { taken_at_ms: stored.present })).toBe(1)
 })

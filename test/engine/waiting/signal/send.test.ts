@@ -5,13 +5,13 @@ import { attached } from '../../../../src/model/attached.ts'
 import { mintExecutionId } from '../../../../src/model/id.ts'
 import { around } from '../../../../src/sql/around.ts'
 import { factory } from '../../../support/factory.ts'
-import { rows } from '../../../support/raw.ts'
 import { refusal } from '../../../support/refusal.ts'
 import { setup } from '../../../support/setup.ts'
 import { withoutWriting } from '../../../support/written.ts'
 import { fenceOf, held, take } from '../../execution/holder.ts'
 import { parked, parkedAgain, stateOf } from './parked.ts'
 import { bySets } from '../../../../src/model/sets.ts'
+import * as stored from '../../../support/stored.ts'
 
 const forGo = { kind: 'signal', name: 'go' } as const
 
@@ -77,8 +77,8 @@ test('the ending of an execution reports signals that no wait took', async () =>
   const fence = fenceOf(await held(engine))
   const { executionId } = fence
   for (const name of ['one', 'two']) await engine.signals.send({ executionId, name })
-  const [core] = await rows(sql, 'select attached from flowfabric.ff_exec_core')
-  expect((core!['attached'] as number) & attached.signals).not.toBe(0)
+  const [core] = await stored.executions.pick(sql, ['attached'])
+  expect(core!['attached'] & attached.signals).not.toBe(0)
   await engine.executions.complete(fence)
   const { events } = await engine.events.timeline(executionId)
   expect(events.at(-1)).toMatchObject({ kind: 'ended', details: { untakenSignals: 2 } })
@@ -152,8 +152,8 @@ test('each signal that is kept writes to the execution, so an operation that beg
   const versions = new Set<unknown>()
   for (let count = 1; count <= 3; count += 1) {
     await engine.signals.send({ executionId, name: 'go' })
-    const [row] = await rows(sql, 'select xmin::text as version from flowfabric.ff_exec_core')
-    versions.add(row!['version'])
+    const [row] = await stored.executions.versions(sql)
+    versions.add(row!['xmin'])
   }
   expect(versions.size).toBe(3)
 })

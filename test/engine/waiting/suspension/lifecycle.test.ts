@@ -4,13 +4,14 @@ import { executionDeadline } from '../../../../src/engine/duties/execution-deadl
 import { retention } from '../../../../src/engine/duties/retention.ts'
 import { suspensionTimeout } from '../../../../src/engine/duties/suspension-timeout.ts'
 import { limits } from '../../../../src/model/limits.ts'
-import { rows } from '../../../support/raw.ts'
 import { refusal } from '../../../support/refusal.ts'
 import { setup } from '../../../support/setup.ts'
 import { contents, withoutWriting } from '../../../support/written.ts'
 import { eventsOf, subscriber, take as takeEvents } from '../../event/subscriber.ts'
-import { fenceOf, held, promoteAll, take, worker } from '../../execution/holder.ts'
+import { fenceOf, held, take, worker } from '../../execution/holder.ts'
 import { answer, suspend, waiting } from './waiting.ts'
+import * as stored from '../../../support/stored.ts'
+import { promoteAll } from '../../../support/changes.ts'
 
 test('CLAIM-20 a resumed execution keeps its attempt; the claim reports that, and carries the answer', async () => {
   const { engine, sql } = await setup()
@@ -24,8 +25,10 @@ test('CLAIM-20 a resumed execution keeps its attempt; the claim reports that, an
     leaseEpoch: claim.leaseEpoch + 1,
     resumption: { closeReason: 'resumed', signals: [{ name: 'approved', waitpointKey: 'answer' }] },
   })
-  const events = `select lease_id from flowfabric.ff_lease_event where event_type = 'acquired' order by event_id`
-  expect(await rows(sql, events)).toEqual([{ lease_id: claim.leaseId }, { lease_id: resumed.leaseId }])
+  expect(await stored.leaseEvents.pick(sql, ['lease_id'], { event_type: 'acquired' })).toEqual([
+    { lease_id: claim.leaseId },
+    { lease_id: resumed.leaseId },
+  ])
   expect((await engine.attempts.list(claim.executionId)).attempts).toHaveLength(1)
   expect(await engine.executions.describe(claim.executionId)).toMatchObject({
     publicState: 'active',

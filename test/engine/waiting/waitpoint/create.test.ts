@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import type { WaitpointCreated } from '../../../../src/engine/waiting/waitpoint/create.ts'
 import { mintExecutionId } from '../../../../src/model/id.ts'
 import { limits } from '../../../../src/model/limits.ts'
-import { rows } from '../../../support/raw.ts'
 import { refusal } from '../../../support/refusal.ts'
 import { setup } from '../../../support/setup.ts'
 import { withoutWriting } from '../../../support/written.ts'
 import { fenceOf, held, take } from '../../execution/holder.ts'
 import { answer } from '../suspension/waiting.ts'
+import * as stored from '../../../support/stored.ts'
 
 test('WPT-10 a waitpoint may be created before its suspension, and each has an id and a token of its own', async () => {
   const { engine, clock } = await setup()
@@ -63,8 +63,8 @@ test('each create writes to the execution, so an operation that began before mus
   const versions = new Set<unknown>()
   for (const key of ['a', 'b', 'c']) {
     await engine.waitpoints.create({ ...fenceOf(claim), key })
-    const [row] = await rows(sql, 'select xmin::text as version from flowfabric.ff_exec_core')
-    versions.add(row!['version'])
+    const [row] = await stored.executions.versions(sql)
+    versions.add(row!['xmin'])
   }
   expect(versions.size).toBe(3)
 })
@@ -88,11 +88,8 @@ test('an execution has at most a thousand that no suspension has used, also when
   const { engine, sql } = await setup()
   const fence = fenceOf(await held(engine))
   await engine.waitpoints.create({ ...fence, key: 'k' })
-  await sql.script(`insert into flowfabric.ff_waitpoint_pending
-    select (p).* from (
-      select jsonb_populate_record(w, jsonb_build_object('waitpoint_id', gen_random_uuid())) as p
-      from flowfabric.ff_waitpoint_pending w cross join generate_series(1, ${limits.pendingWaitpointCount - 3}) as n
-    ) p`)
+  const changed = { waitpoint_id: 'gen_random_uuid()' }
+  await stored.waitpoints.multiply(sql, limits.pendingWaitpointCount - 3, changed)
   const made = await Promise.allSettled(['a', 'b', 'c'].map((key) => engine.waitpoints.create({ ...fence, key })))
   expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
   expect(made[2]).toMatchObject({ reason: { code: 'waitpoint_limit_exceeded', retryable: false } })

@@ -6,6 +6,7 @@ import { refusal } from '../../../support/refusal.ts'
 import { setup } from '../../../support/setup.ts'
 import { fenceOf, held } from '../../execution/holder.ts'
 import { answer, waiting } from '../suspension/waiting.ts'
+import * as stored from '../../../support/stored.ts'
 
 test('WPT-11 an open waitpoint is listed with everything but its token', async () => {
   const { engine, clock } = await setup()
@@ -63,11 +64,7 @@ test('WPT-12 a page has a hundred by default, and never more than a thousand', a
   const claim = await held(engine)
   const { executionId } = claim
   await engine.waitpoints.create({ ...fenceOf(claim), key: 'k' })
-  await sql.script(`insert into flowfabric.ff_waitpoint_pending
-    select (p).* from (
-      select jsonb_populate_record(w, jsonb_build_object('waitpoint_id', gen_random_uuid())) as p
-      from flowfabric.ff_waitpoint_pending w cross join generate_series(1, 1000) as n
-    ) p`)
+  await stored.waitpoints.multiply(sql, 1000, { waitpoint_id: 'gen_random_uuid()' })
   expect((await engine.waitpoints.list(executionId)).waitpoints).toHaveLength(100)
   const page = await engine.waitpoints.list(executionId, { limit: 5000 })
   expect(page.waitpoints).toHaveLength(1000)

@@ -1,0 +1,96 @@
+// The stored rows of suspensions and of the signals that end them.
+import { Table } from '../table.ts'
+
+export const suspensions = new Table(
+  'ff_suspension_current',
+  {
+    execution_id: 'uuid',
+    suspension_id: 'uuid',
+    suspended_at_ms: 'int8',
+    closed_at_ms: 'int8?',
+    timeout_at_ms: 'int8?',
+    wake_at_ms: 'int8?',
+    escalated_at_ms: 'int8?',
+    second_timeout_ms: 'int8?',
+    resume_delay_ms: 'int8?',
+    lease_epoch: 'int8',
+    lease_id: 'uuid',
+    generation: 'int4',
+    attempt_index: 'int4',
+    partition_key: 'int2',
+    reason_code: 'text',
+    timeout_behavior: 'text',
+    second_behavior: 'text?',
+    keeps_waitpoints: 'bool',
+    requested_by: 'text',
+    close_reason: 'text?',
+    idempotency_key: 'text?',
+    condition: 'jsonb',
+    outcome: 'jsonb?',
+    signal_nos: 'int8[]',
+  },
+  'suspended_at_ms, execution_id',
+)
+
+export const waitpoints = new Table(
+  'ff_waitpoint_pending',
+  {
+    waitpoint_id: 'uuid',
+    execution_id: 'uuid',
+    suspension_id: 'uuid?',
+    created_at_ms: 'int8',
+    activated_at_ms: 'int8?',
+    expires_at_ms: 'int8?',
+    closed_at_ms: 'int8?',
+    partition_key: 'int2',
+    state: 'text',
+    is_made_ahead: 'bool',
+    waitpoint_key: 'text',
+    token_kid: 'text',
+    close_reason: 'text?',
+    required_signal_names: 'text[]',
+  },
+  'execution_id, waitpoint_key',
+)
+
+export const signals = new Table(
+  'ff_signal',
+  {
+    execution_id: 'uuid',
+    signal_no: 'int8',
+    signal_id: 'uuid',
+    waitpoint_id: 'uuid?',
+    suspension_id: 'uuid?',
+    accepted_at_ms: 'int8',
+    taken_at_ms: 'int8?',
+    generation: 'int4',
+    effect: 'text',
+    received_count: 'int4',
+    waitpoint_key: 'text?',
+    signal_name: 'text',
+    signal_category: 'text',
+    source_type: 'text',
+    source_identity: 'text',
+    claimed_type: 'text?',
+    claimed_identity: 'text?',
+    correlation_id: 'text?',
+    idempotency_key: 'text?',
+    payload: 'bytea?',
+    payload_encoding: 'text?',
+  },
+  'signal_no',
+)
+
+export const signingKeys = new Table(
+  'ff_waitpoint_hmac',
+  {
+    namespace: 'text',
+    kid: 'text',
+    created_at_ms: 'int8',
+    expires_at_ms: 'int8?',
+    is_active: 'bool',
+    is_wrapped: 'bool',
+    secret: 'bytea?',
+  },
+  'namespace, kid',
+)
