@@ -16,12 +16,12 @@ import { timeline } from './event/timeline.ts'
 import { checkCancelRequest, isByHolder } from './execution/cancel.ts'
 import { changePriorityRequest } from './execution/change-priority.ts'
 import { claimById } from './execution/claim-by-id.ts'
-import { checkCompleteRequest } from './execution/complete.ts'
+import { completeRequest } from './execution/complete.ts'
 import { countByState } from './execution/count.ts'
 import { createOperations } from './execution/creates.ts'
 import { describe } from './execution/describe.ts'
 import { explainExecution } from './execution/explain.ts'
-import { checkFailRequest } from './execution/fail.ts'
+import { failRequest } from './execution/fail.ts'
 import { getNamespace } from './execution/get-namespace.ts'
 import { getTag } from './execution/get-tag.ts'
 import { checkDelayRequest, checkReleaseRequest } from './execution/give-back.ts'
@@ -33,7 +33,7 @@ import { renew } from './execution/renew.ts'
 import { replayRequest } from './execution/replay-request.ts'
 import { resolveFlowId } from './execution/resolve-flow-id.ts'
 import { result } from './execution/result.ts'
-import { checkRestartRequest } from './execution/restart.ts'
+import { restartRequest } from './execution/restart.ts'
 import { resumeRequest } from './execution/resume.ts'
 import { setTag } from './execution/set-tag.ts'
 import { warnRequest } from './execution/warn.ts'
@@ -61,7 +61,7 @@ import { checkRecordStepRequest } from './step/record-request.ts'
 import { describeSuspension } from './waiting/suspension/describe.ts'
 import { listSuspensions } from './execution/list-suspended.ts'
 import { checkSuspendRequest } from './waiting/suspension/request.ts'
-import { checkCreateWaitpointRequest } from './waiting/waitpoint/create.ts'
+import { createWaitpointRequest } from './waiting/waitpoint/create.ts'
 import { describeLink } from './waiting/waitpoint/describe-link.ts'
 import { link } from './waiting/waitpoint/link.ts'
 import { listWaitpoints } from './waiting/waitpoint/list.ts'
@@ -169,8 +169,8 @@ function operationsOf(engine: Shared): Operations {
 
 function byFullIds(engine: Shared): Operations {
   const { session: sql, signingKeys, logged } = engine
-  const complete = inSets(checkCompleteRequest, () => engine.complete)
-  const fail = inSets(checkFailRequest, () => engine.fail)
+  const complete = inSets(completeRequest.check, () => engine.complete)
+  const fail = inSets(failRequest.check, () => engine.fail)
   const delay = inSets(checkDelayRequest, () => engine.delay)
   const release = inSets(checkReleaseRequest, () => engine.release)
   const cancel = inSets(checkCancelRequest, (item) => (isByHolder(item) ? engine.cancelHeld : engine.cancel))
@@ -210,7 +210,7 @@ function byFullIds(engine: Shared): Operations {
       grant: inSets(grantRequest.check, () => engine.grant).one,
       claimById: logged((caller, request) => claimById(sql, caller, request)),
       progress: inSets(progressRequest.check, () => engine.progress).one,
-      restart: inSets(checkRestartRequest, () => engine.restart).one,
+      restart: inSets(restartRequest.check, () => engine.restart).one,
       warn: inSets(warnRequest.check, () => engine.warn).one,
       changePriority: inSets(changePriorityRequest.check, () => engine.changePriority).one,
       describe: (caller, executionId) => describe(sql, caller, executionId),
@@ -249,7 +249,7 @@ function byFullIds(engine: Shared): Operations {
       list: (caller, request = {}) => listSigningKeys(sql, caller, request),
     },
     waitpoints: {
-      create: inSets(checkCreateWaitpointRequest, () => engine.createWaitpoint).one,
+      create: inSets(createWaitpointRequest.check, () => engine.createWaitpoint).one,
       list: (caller, executionId, request = {}) => listWaitpoints(sql, signingKeys, caller, executionId, request),
       readToken: logged((caller, waitpointId) => readToken(sql, signingKeys, caller, waitpointId)),
       link: logged((caller, request) => link(sql, signingKeys, caller, request)),

@@ -1,7 +1,7 @@
 // The kinds of fields. Each has one check, and the wire shape that belongs to it.
 import { parseDuration, type Duration } from './duration.ts'
 import { EngineError, refusal } from './errors.ts'
-import { field, optionalField, type Field, type FieldColumn, type Wire } from './field.ts'
+import { field, optionalField, type Field, type FieldColumn, type Given, type Wire } from './field.ts'
 import type { Noun } from './id.ts'
 import { parseJson, type Json } from './json.ts'
 import { limits } from './limits.ts'
@@ -27,7 +27,7 @@ export function checkedBy<Value, Checked = Value>(
   return field<Value, Checked>({ check: (name, value) => check(value, name), wire, column })
 }
 
-const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+export const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** In lower case. */
 export function uuid() {
@@ -41,19 +41,27 @@ export function uuid() {
   })
 }
 
-/** A whole number. Up to `max` of 32767 it is an `int2`, up to 2^31 - 1 an `int4`. */
-export function whole({ min = 0, max, allowed }: { min?: number; max: number; allowed?: string }) {
+interface WholeRule {
+  readonly min?: number
+  readonly max: number
+  /** Defaults to the smallest that has room for `max`. */
+  readonly column?: 'int2' | 'int4' | 'int8'
+  readonly allowed?: string
+}
+
+/** A whole number. */
+export function whole({ min = 0, max, column = columnUpTo(max), allowed }: WholeRule) {
   return field<number>({
     check(name, value) {
       if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
       throw refusal('invalid_input', name, show(value), allowed ?? `a whole number from ${min} to ${max}`)
     },
     wire: { kind: 'whole', min, max },
-    column: columnUpTo(max),
+    column,
   })
 }
 
-function columnUpTo(max: number): FieldColumn {
+function columnUpTo(max: number): 'int2' | 'int4' | 'int8' {
   if (max < 2 ** 15) return 'int2'
   return max < 2 ** 31 ? 'int4' : 'int8'
 }
@@ -106,15 +114,23 @@ export function time() {
   return field<number>({ check: checkTime, wire: { kind: 'time' }, column: 'int8' })
 }
 
-/** `advice` ends the refusal of larger bytes. */
-export function bytes({ maxBytes, advice }: { readonly maxBytes: number; readonly advice: string }) {
+interface BytesRule {
+  readonly maxBytes: number
+  /** Ends the refusal of larger bytes. */
+  readonly advice: string
+  /** How this refusal names the bytes. */
+  readonly nameOf?: (request: Given) => string
+}
+
+export function bytes({ maxBytes, advice, nameOf }: BytesRule) {
   return field<Uint8Array>({
-    check(name, value) {
+    check(name, value, request) {
       if (!(value instanceof Uint8Array)) {
         throw refusal('invalid_input', name, show(value), 'bytes (base64 over HTTP)')
       }
       if (value.byteLength <= maxBytes) return value
-      const sentence = `${name} is ${value.byteLength} bytes; at most ${maxBytes} are stored. ${advice}`
+      const what = nameOf?.(request) ?? name
+      const sentence = `${what} is ${value.byteLength} bytes; at most ${maxBytes} are stored. ${advice}`
       throw new EngineError('payload_too_large', sentence, { field: name, bytes: value.byteLength, limit: maxBytes })
     },
     wire: { kind: 'bytes' },

@@ -135,8 +135,9 @@ export function checkedName(name: string, { suffix }: AnyField): string {
 
 /** Refuses unknown fields, then checks each field in the order of the table. */
 export function checkFields<const T extends Fields>(operation: string, table: T, request: unknown): CheckedOf<T> {
-  refuseUnknownFields(operation, request, Object.keys(table))
-  return readFields(readersOf(table), request as Given, {}) as CheckedOf<T>
+  const readers = readersOf(table)
+  refuseUnknownFields(operation, request, readers.names)
+  return readFields(readers, request as Given, {}) as CheckedOf<T>
 }
 
 interface FieldReader {
@@ -145,20 +146,31 @@ interface FieldReader {
   readonly read: AnyField['read']
 }
 
-export function readersOf(table: Fields): readonly FieldReader[] {
-  return Object.entries(table).map(([name, field]) => ({
-    name,
-    checkedName: checkedName(name, field),
-    read: field.read,
-  }))
+interface Readers {
+  readonly names: readonly string[]
+  readonly fields: readonly FieldReader[]
+}
+
+const readersOfTables = new WeakMap<Fields, Readers>()
+
+/** What the check of a table reads for each request, made once. */
+export function readersOf(table: Fields): Readers {
+  const known = readersOfTables.get(table)
+  if (known !== undefined) return known
+  const fields = Object.entries(table).map(([name, field]) => {
+    return { name, checkedName: checkedName(name, field), read: field.read }
+  })
+  const readers = { names: Object.keys(table), fields }
+  readersOfTables.set(table, readers)
+  return readers
 }
 
 /** Adds the checked values to `checked`. */
 export function readFields(
-  readers: readonly FieldReader[],
+  { fields }: Readers,
   request: Given,
   checked: Record<string, unknown>,
 ): Record<string, unknown> {
-  for (const { name, checkedName, read } of readers) checked[checkedName] = read(name, request[name], request)
+  for (const { name, checkedName, read } of fields) checked[checkedName] = read(name, request[name], request)
   return checked
 }

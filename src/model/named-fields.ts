@@ -9,6 +9,7 @@ import { checkNamespace } from './name.ts'
 import { clampPriority } from './policy.ts'
 import { refuseUnknownFields } from './shape.ts'
 import { parseKid } from './signing-key.ts'
+import type { TextRule } from './text.ts'
 import { checkTagKey, checkTagValue, tagKeyForm } from './tag.ts'
 
 const line = (maxBytes: number) => text({ minBytes: 1, maxBytes, refuseControls: true })
@@ -25,6 +26,7 @@ export const workerName = line(limits.workerNameBytes)
 
 /** One sentence for people. */
 export const reason = text({ maxBytes: limits.reasonBytes })
+export const neededReason = text({ minBytes: 1, maxBytes: limits.reasonBytes })
 
 /** A value outside of the bounds is clamped. */
 export const priority = checkedBy<number>(
@@ -90,4 +92,22 @@ export const kid = checkedBy<string>(parseKid, {
 })
 
 export const stepName = text({ minBytes: 1, maxBytes: limits.stepNameBytes, refuseControls: true })
-export const stepIndex = whole({ max: limits.stepCount - 1 })
+export const stepIndex = whole({ max: limits.stepCount - 1, column: 'int4' })
+
+export const waitpointKey = line(limits.waitpointKeyBytes)
+
+export const signalName = line(limits.signalNameBytes)
+export const idempotencyKey = text({ minBytes: 1, maxBytes: limits.idempotencyKeyBytes })
+
+const encoding: TextRule = { minBytes: 1, maxBytes: limits.encodingBytes, printableAscii: true }
+
+/** Bytes with their encoding, in place of plain JSON; `payloadOf` checks the three together. */
+export const payloadFields = {
+  /** Bytes, in place of plain JSON. */
+  payload: unchecked<Uint8Array>({ kind: 'bytes' }).optional(),
+  /** How to read the payload; defaults to `json`. */
+  payloadEncoding: unchecked<string>({ kind: 'text', rule: encoding }).optional(),
+}
+
+/** The signed part of an approval link. */
+export const signedLink = unchecked<string>({ kind: 'pattern', pattern: /^[\w-]+$/, min: 1, max: limits.linkBytes })

@@ -10,8 +10,8 @@
 --   $4 lease_ids uuid[]
 --   $5 lease_epochs int8[]
 --   $6 actors text[]
---   $7 results bytea[] with nulls
---   $8 result_encodings text[] with nulls
+--   $7 result bytea[] with nulls
+--   $8 result_encoding text[] with nulls
 -- columns:
 --   ordinal int8
 --   is_held bool
@@ -23,11 +23,13 @@
 --   pending_dispatch int4
 --   has_more bool or null
 
+-- from src/engine/kernel/set-request.ts: inputText
 with input as (
   select *
   from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::bytea[], $8::text[])
     with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, result, result_encoding, ordinal)
 ),
+-- end of inputText
 -- from src/engine/transition/fence.ts: releasing
 target as materialized (
   select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.interruption, e.public_state,

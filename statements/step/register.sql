@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- step.register
 -- src/engine/step/record.ts: recordText
--- 101 lines, 9 CTEs
+-- 100 lines, 9 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -10,18 +10,18 @@
 --   $4 lease_ids uuid[]
 --   $5 lease_epochs int8[]
 --   $6 actors text[]
---   $7 names text[]
---   $8 indexes int4[]
---   $9 places int4[]
---   $10 kinds text[]
---   $11 states text[]
---   $12 try_counts int4[]
---   $13 due_ins_ms int8[] with nulls
---   $14 due_ats_ms int8[] with nulls
---   $15 durations_ms int8[] with nulls
---   $16 origin_ids uuid[] with nulls
---   $17 results bytea[] with nulls
---   $18 result_encodings text[] with nulls
+--   $7 step_name text[]
+--   $8 step_index int4[]
+--   $9 place int4[]
+--   $10 kind text[]
+--   $11 state text[]
+--   $12 try_count int4[]
+--   $13 due_in_ms int8[] with nulls
+--   $14 given_due_at_ms int8[] with nulls
+--   $15 duration_ms int4[] with nulls
+--   $16 origin_id uuid[] with nulls
+--   $17 result bytea[] with nulls
+--   $18 result_encoding text[] with nulls
 -- columns:
 --   ordinal int8
 --   is_held bool
@@ -36,14 +36,15 @@
 --   due_at_ms int8 or null
 --   now_ms int8 or null
 
+-- from src/engine/kernel/set-request.ts: inputText
 with input as (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[], $8::int4[], $9::int4[],
-    $10::text[], $11::text[], $12::int4[], $13::int8[], $14::int8[], $15::int8[], $16::uuid[], $17::bytea[], $18::text[])
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[], $8::int4[], $9::int4[], $10::text[],
+    $11::text[], $12::int4[], $13::int8[], $14::int8[], $15::int4[], $16::uuid[], $17::bytea[], $18::text[])
     with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, step_name, step_index, place, kind,
-      state, try_count, due_in_ms, given_due_at_ms,
-      duration_ms, origin_id, result, result_encoding, ordinal)
+      state, try_count, due_in_ms, given_due_at_ms, duration_ms, origin_id, result, result_encoding, ordinal)
 ),
+-- end of inputText
 -- from src/engine/transition/fence.ts: fenced
 target as materialized (
   select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.interruption, e.public_state,

@@ -10,9 +10,9 @@
 --   $4 lease_ids uuid[]
 --   $5 lease_epochs int8[]
 --   $6 actors text[]
---   $7 waitpoint_ids uuid[]
---   $8 keys text[]
---   $9 expires_ins_ms int8[] with nulls
+--   $7 waitpoint_key text[]
+--   $8 expires_in_ms int8[] with nulls
+--   $9 waitpoint_id uuid[]
 --   $10 opened_keys text[]
 -- columns:
 --   ordinal int8
@@ -35,17 +35,19 @@
 --   key_is_wrapped bool or null
 --   key_secret bytea or null
 
+-- from src/engine/kernel/set-request.ts: inputText
 with input as (
   select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::uuid[], $8::text[], $9::int8[])
-    with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, waitpoint_id, waitpoint_key,
-      expires_in_ms, ordinal)
+  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[], $8::int8[], $9::uuid[])
+    with ordinality as i (execution_id, partition_key, namespace, given_lease_id, given_epoch, actor, waitpoint_key, expires_in_ms,
+      waitpoint_id, ordinal)
 ),
+-- end of inputText
 -- from src/engine/transition/fence.ts: fenced
 target as materialized (
   select e.execution_id, e.lease_id, e.lease_epoch, e.lifecycle_phase, e.interruption, e.public_state,
-    e.attempt_index as found_attempt, e.attached, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.waitpoint_id, i.waitpoint_key,
-    i.expires_in_ms
+    e.attempt_index as found_attempt, e.attached, i.ordinal, i.given_lease_id, i.given_epoch, i.actor, i.waitpoint_key, i.expires_in_ms,
+    i.waitpoint_id
   from input i
   join flowfabric.ff_exec_core e
     on e.execution_id = any (array[i.execution_id])

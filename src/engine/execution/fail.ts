@@ -1,95 +1,43 @@
 // Fail: the holder reports that the attempt did not succeed. The execution's policy decides whether another attempt follows.
-import { EngineError, refusal } from '../../model/errors.ts'
-import { parseDuration, type Duration } from '../../model/duration.ts'
+import { decideFail } from '../../model/departure.ts'
+import { bytes, duration, encodingOf, flag, word } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import type { LockedExecution } from '../../model/locked-execution.ts'
-import { failureCategories, type FailureCategory } from '../../model/policy.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { checkText, show } from '../../model/text.ts'
-import { decideFail } from '../../model/departure.ts'
+import { neededReason } from '../../model/named-fields.ts'
+import { failureCategories } from '../../model/policy.ts'
 import type { Sql } from '../../sql/sql.ts'
-import type { Caller } from '../kernel/caller.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import { departingSet, type Departure } from '../transition/departing-set.ts'
-import { checkFence, type CheckedFence, type Fence } from '../transition/fence.ts'
 import { wasAskedToStop, type LeaseRecord } from '../transition/lease-record.ts'
 import { policiesOf, readPoliciesCall } from '../transition/read-locked.ts'
+import type { ItemOf } from '../kernel/set-request.ts'
+import { fencedRequest } from '../transition/fenced-request.ts'
 
-export interface FailRequest extends Fence {
+export const failRequest = fencedRequest('fail', {
   /** One sentence for people. */
-  readonly reason: string
+  reason: neededReason,
   /** Defaults to `transient`. */
-  readonly category?: FailureCategory
+  category: word(failureCategories, 'FailureCategory').default('transient'),
   /** Never retried, whatever the policy says. */
-  readonly permanent?: boolean
+  permanent: flag().default(false),
   /** When the policy allows a retry: after this long, instead of its back-off. */
-  readonly retryIn?: Duration
-  /** The error itself, encoded; what is over 64 KiB is cut by whoever encodes it. */
-  readonly error?: Uint8Array
-  readonly errorEncoding?: string
-}
+  retryIn: duration().optional(),
+  /** The error itself, encoded, at most 64 KiB. */
+  error: bytes({ maxBytes: limits.errorBytes, advice: 'Truncate it' }).optional(),
+  errorEncoding: encodingOf('error', {}),
+})
+
+export interface FailRequest extends RequestOf<typeof failRequest.fields> {}
+
+type Failure = ItemOf<typeof failRequest>
 
 export type FailResult =
   | { readonly kind: 'failed'; readonly executionId: ExecutionId }
   | { readonly kind: 'retry_scheduled'; readonly executionId: ExecutionId; readonly delayUntil: number | null }
   /** It was asked to stop while it ran, so it does not come back. */
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
-
-export interface Failure extends CheckedFence {
-  readonly reason: string
-  readonly category: FailureCategory
-  readonly permanent: boolean
-  readonly retryInMs: number | null
-  readonly error: Uint8Array | null
-  readonly errorEncoding: string | null
-}
-
-const fields = [
-  'executionId',
-  'leaseId',
-  'leaseEpoch',
-  'reason',
-  'category',
-  'permanent',
-  'retryIn',
-  'error',
-  'errorEncoding',
-] as const satisfies readonly (keyof FailRequest)[]
-
-export function checkFailRequest(caller: Caller, request: FailRequest): Failure {
-  refuseUnknownFields('fail', request, fields)
-  const { reason, category = 'transient', permanent = false, retryIn, error, errorEncoding = 'json' } = request
-  if (!failureCategories.includes(category)) {
-    throw refusal('invalid_input', 'category', show(category), `one of ${failureCategories.join(', ')}`)
-  }
-  if (typeof permanent !== 'boolean') throw refusal('invalid_input', 'permanent', show(permanent), 'true or false')
-  return {
-    ...checkFence(caller, request),
-    reason: checkText('reason', reason, { minBytes: 1, maxBytes: limits.reasonBytes }),
-    category,
-    permanent,
-    retryInMs: retryIn === undefined ? null : parseDuration('retryIn', retryIn),
-    error: error === undefined ? null : checkError(error),
-    errorEncoding:
-      error === undefined
-        ? null
-        : checkText('errorEncoding', errorEncoding, { minBytes: 1, maxBytes: limits.encodingBytes }),
-  }
-}
-
-function checkError(error: unknown): Uint8Array {
-  if (!(error instanceof Uint8Array)) {
-    throw refusal('invalid_input', 'error', show(error), 'bytes (base64 over HTTP)')
-  }
-  if (error.byteLength <= limits.errorBytes) return error
-  const sentence = `error is ${error.byteLength} bytes; at most ${limits.errorBytes} are stored. Truncate it`
-  throw new EngineError('payload_too_large', sentence, {
-    field: 'error',
-    bytes: error.byteLength,
-    limit: limits.errorBytes,
-  })
-}
 
 export function failOperation(sql: Sql): SetOperation<Failure, FailResult> {
   const facts = { call: readPoliciesCall, of: policiesOf }

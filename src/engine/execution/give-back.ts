@@ -2,31 +2,32 @@
 // Neither uses up an attempt: the next claim continues this one.
 import { decideGiveBack, dueAt, expiryCountAfterRelease } from '../../model/departure.ts'
 import { EngineError } from '../../model/errors.ts'
-import { parseDuration, type Duration } from '../../model/duration.ts'
+import { duration, time } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
-import { limits } from '../../model/limits.ts'
 import type { LockedExecution } from '../../model/locked-execution.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { checkText } from '../../model/text.ts'
+import { reason } from '../../model/named-fields.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { SetOperation } from '../kernel/merge.ts'
-import { checkTime } from '../kernel/time.ts'
 import { departingSet, type Departure } from '../transition/departing-set.ts'
-import { checkFence, type CheckedFence, type Fence } from '../transition/fence.ts'
+import type { CheckedFence } from '../transition/fence.ts'
+import { fencedRequest } from '../transition/fenced-request.ts'
 import { wasAskedToStop, type LeaseRecord } from '../transition/lease-record.ts'
 import { progressedOf, readProgressedCall } from '../transition/read-locked.ts'
 
-export interface DelayRequest extends Fence {
+export const delayRequest = fencedRequest('delay', {
   /** For how long; or `until`, a point in time. What is past means now. */
-  readonly for?: Duration
-  readonly until?: number
-  readonly reason?: string
-}
+  for: duration().optional(),
+  until: time().optional(),
+  reason: reason.optional(),
+})
 
-export interface ReleaseRequest extends Fence {
-  readonly reason?: string
-}
+export interface DelayRequest extends RequestOf<typeof delayRequest.fields> {}
+
+export const releaseRequest = fencedRequest('release', { reason: reason.optional() })
+
+export interface ReleaseRequest extends RequestOf<typeof releaseRequest.fields> {}
 
 export type DelayResult =
   | { readonly kind: 'delayed'; readonly executionId: ExecutionId; readonly delayUntil: number | null }
@@ -45,26 +46,15 @@ export interface GivenBack extends CheckedFence {
 }
 
 export function checkDelayRequest(caller: Caller, request: DelayRequest): GivenBack {
-  refuseUnknownFields('delay', request, ['executionId', 'leaseId', 'leaseEpoch', 'for', 'until', 'reason'])
-  const { for: duration, until, reason } = request
-  if ((duration === undefined) === (until === undefined)) {
+  const { forMs: delayMs, until: delayUntil, ...item } = delayRequest.check(caller, request)
+  if ((delayMs === null) === (delayUntil === null)) {
     throw new EngineError('invalid_input', 'delay takes either for (a duration) or until (a time)', { field: 'for' })
   }
-  return {
-    ...checkFence(caller, request),
-    delayMs: duration === undefined ? null : parseDuration('for', duration),
-    delayUntil: until === undefined ? null : checkTime('until', until),
-    reason: checkReason(reason),
-  }
+  return { ...item, delayMs, delayUntil }
 }
 
 export function checkReleaseRequest(caller: Caller, request: ReleaseRequest): GivenBack {
-  refuseUnknownFields('release', request, ['executionId', 'leaseId', 'leaseEpoch', 'reason'])
-  return { ...checkFence(caller, request), delayMs: null, delayUntil: null, reason: checkReason(request.reason) }
-}
-
-function checkReason(reason: string | undefined): string | null {
-  return reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes })
+  return { ...releaseRequest.check(caller, request), delayMs: null, delayUntil: null }
 }
 
 export function delayOperation(sql: Sql): SetOperation<GivenBack, DelayResult> {

@@ -1,8 +1,8 @@
 // Progress: how far the holder is, for people to read. It outlives the attempt; a field that is omitted keeps its value.
-import { text, whole } from '../../model/field-kinds.ts'
+import { whole } from '../../model/field-kinds.ts'
 import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
-import { limits } from '../../model/limits.ts'
+import { reason } from '../../model/named-fields.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { SetOperation } from '../kernel/merge.ts'
@@ -15,7 +15,7 @@ import { fencedRequest } from '../transition/fenced-request.ts'
 export const progressRequest = fencedRequest('progress', {
   /** 0 to 100. */
   percent: whole({ max: 100 }).optional(),
-  message: text({ maxBytes: limits.reasonBytes }).optional(),
+  message: reason.optional(),
 })
 
 export interface ProgressRequest extends RequestOf<typeof progressRequest.fields> {}

@@ -3,45 +3,35 @@
 // close, because the code that knew their tokens has ended.
 import { attached } from '../../model/attached.ts'
 import { decideRestart } from '../../model/departure.ts'
+import { bytes, encodingOf } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
+import { limits } from '../../model/limits.ts'
 import type { LockedExecution } from '../../model/locked-execution.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import type { Caller } from '../kernel/caller.ts'
+import type { ItemOf } from '../kernel/set-request.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import { departingSet, type Departed, type Departure } from '../transition/departing-set.ts'
-import { checkFence, type CheckedFence, type Fence } from '../transition/fence.ts'
+import type { CheckedFence } from '../transition/fence.ts'
+import { fencedRequest } from '../transition/fenced-request.ts'
 import { wasAskedToStop, type LeaseRecord } from '../transition/lease-record.ts'
 import { byNameSql, doorSql, waitingByName } from '../transition/untaken-signals.ts'
-import { checkEncoding, checkPayload } from './create-request.ts'
 
-export interface RestartRequest extends Fence {
+export const restartRequest = fencedRequest('restart', {
   /** The new input; left out, there is none. */
-  readonly payload?: Uint8Array
-  readonly payloadEncoding?: string
-}
+  payload: bytes({ maxBytes: limits.payloadBytes, advice: 'Keep it elsewhere and send a reference' }).optional(),
+  payloadEncoding: encodingOf('payload'),
+})
+
+export interface RestartRequest extends RequestOf<typeof restartRequest.fields> {}
+
+type Restart = ItemOf<typeof restartRequest>
 
 export type RestartResult =
   | { readonly kind: 'restarted'; readonly executionId: ExecutionId }
   /** It was asked to stop while it ran, so it does not begin again. */
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
-
-/** A checked request. */
-export interface Restart extends CheckedFence {
-  readonly payload: Uint8Array | null
-  readonly payloadEncoding: string | null
-}
-
-export function checkRestartRequest(caller: Caller, request: RestartRequest): Restart {
-  refuseUnknownFields('restart', request, ['executionId', 'leaseId', 'leaseEpoch', 'payload', 'payloadEncoding'])
-  const { payload, payloadEncoding = 'json' } = request
-  return {
-    ...checkFence(caller, request),
-    payload: payload === undefined ? null : checkPayload(payload),
-    payloadEncoding: payload === undefined ? null : checkEncoding(payloadEncoding),
-  }
-}
 
 const beginStatement = statement({
   name: 'execution.begin-generation',

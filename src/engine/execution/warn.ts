@@ -1,8 +1,9 @@
 // Warn: the holder records something that readers of the execution's history should know. It changes nothing else.
-import { json, text } from '../../model/field-kinds.ts'
+import { json } from '../../model/field-kinds.ts'
 import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
+import { neededReason } from '../../model/named-fields.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { SetOperation } from '../kernel/merge.ts'
@@ -14,7 +15,7 @@ import { fencedRequest } from '../transition/fenced-request.ts'
 
 export const warnRequest = fencedRequest('warn', {
   /** One sentence for people. */
-  reason: text({ minBytes: 1, maxBytes: limits.reasonBytes }),
+  reason: neededReason,
   /** Plain JSON, for programs. */
   details: json({ maxDepth: 8, maxTextBytes: limits.reasonBytes }).optional(),
 })

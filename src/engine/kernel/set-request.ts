@@ -28,6 +28,8 @@ export interface RequestStart<Item, Start extends Fields> {
 export interface Derived<Checked, Value> {
   readonly column: FieldColumn
   readonly isNullable?: boolean
+  /** Where the column is not named after the value. */
+  readonly columnName?: string
   readonly from: (checked: Checked, request: Given) => Value
 }
 
@@ -71,12 +73,12 @@ export function setRequest<Start, StartTable extends Fields, const Table extends
 ): SetRequest<Start & CheckedOf<Table> & Values, StartTable & Table> {
   type Item = Start & CheckedOf<Table> & Values
   const fields: StartTable & Table = { ...start.fields, ...table }
-  const names = Object.keys(fields)
+  const { names } = readersOf(fields)
   const readers = readersOf(table)
   const made = Object.entries<Derived<never, unknown>>(derived)
   const columns = [
     ...fieldColumns(table),
-    ...made.map(([name, { column, isNullable }]) => columnOf(name, column, isNullable)),
+    ...made.map(([name, { column, isNullable, columnName }]) => columnOf(name, column, isNullable, columnName)),
   ]
   return {
     fields,

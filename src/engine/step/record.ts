@@ -8,10 +8,10 @@ import { show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { fencedSet } from '../transition/fenced-operation.ts'
-import { fenced, fenceInput, fenceParams, fenceValues } from '../transition/fence.ts'
+import { fenced } from '../transition/fence.ts'
 import { fencedAnswer, fencedRow } from '../transition/fenced-answer.ts'
 import { rowLocked, type Outcome, type Sent, type SetOperation } from '../kernel/merge.ts'
-import type { NewStep, StepRecorded } from './record-request.ts'
+import { recordStepRequest, type NewStep, type StepRecorded } from './record-request.ts'
 import { beforeFirst } from './step.ts'
 
 /** The name of a hook's record when the task has no other hook. */
@@ -30,32 +30,10 @@ type RecordRow = RowOf<typeof recordRow>
 // Two concurrent sets of one holder compute the same numbers, so that the second fails and is sent again. The earlier
 // record of a step is read in a subquery: a join may read it by the generation alone, which all steps share (measured:
 // 280 ms a set after 6,000 steps, planned while the table was empty).
-const recordParams = {
-  ...fenceParams,
-  names: 'text[]',
-  indexes: 'int4[]',
-  places: 'int4[]',
-  kinds: 'text[]',
-  states: 'text[]',
-  try_counts: 'int4[]',
-  due_ins_ms: 'int8?[]',
-  due_ats_ms: 'int8?[]',
-  durations_ms: 'int8?[]',
-  origin_ids: 'uuid?[]',
-  results: 'bytea?[]',
-  result_encodings: 'text?[]',
-} as const
-
 function recordText(more: string): string {
   return `
-with input as (
-  select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::text[], $8::int4[], $9::int4[],
-    $10::text[], $11::text[], $12::int4[], $13::int8[], $14::int8[], $15::int8[], $16::uuid[], $17::bytea[], $18::text[])
-    with ordinality as i (${fenceInput}, step_name, step_index, place, kind, state, try_count, due_in_ms, given_due_at_ms,
-      duration_ms, origin_id, result, result_encoding, ordinal)
-),
-${fenced('step_name', 'step_index', 'place', 'kind', 'state', 'try_count', 'due_in_ms', 'given_due_at_ms', 'duration_ms', 'origin_id', 'result', 'result_encoding')},
+${recordStepRequest.input},
+${fenced(...recordStepRequest.columns)},
 known as materialized (
   select v.*, e.generation, e.attempt_index, coalesce(last.step_no, ${beforeFirst('e.generation')}) as last_no,
     coalesce(last.total_count, 0) as last_count, coalesce(last.total_bytes, 0) as last_bytes,
@@ -112,14 +90,19 @@ recorded as (
 ${fencedAnswer('judged', 'is_over', 'known_kind', 'due_at_ms', 'now_ms')}`
 }
 
-const recordStatement = statement({ name: 'step.record', params: recordParams, row: recordRow, text: recordText('') })
+const recordStatement = statement({
+  name: 'step.record',
+  params: recordStepRequest.params,
+  row: recordRow,
+  text: recordText(''),
+})
 
 // For sets with a compensation or a hook, so that other sets pay nothing for it. From now on a cancel or a deadline asks
 // the execution to stop first. The row is locked: either a cancel came first and the record is refused, or the cancel
 // reads the bit.
 const registerStatement = statement({
   name: 'step.register',
-  params: recordParams,
+  params: recordStepRequest.params,
   row: recordRow,
   text: recordText(`,
 registered as (
@@ -147,7 +130,8 @@ interface AnsweredStep {
 
 export function recordStepOperation(sql: Sql): SetOperation<NewStep, StepRecorded> {
   const set = fencedSet<NewStep, RecordRow, AnsweredStep>(sql, {
-    callOf: (items) => call(items.some(isRegistration) ? registerStatement : recordStatement, valuesOf(items)),
+    callOf: (items) =>
+      call(items.some(isRegistration) ? registerStatement : recordStatement, recordStepRequest.values(items)),
     writesEvents: false,
     answer: (item, row) => ({ item, row }),
     // A late record changes nothing: a worker that lost the lease stops.
@@ -179,22 +163,4 @@ function outcomeOf(outcome: Outcome<AnsweredStep>): Outcome<StepRecorded> {
     return new EngineError('step_limit', sentence, { executionId, step: name })
   }
   return { kind: 'step_recorded', executionId, recordedAt: row.now_ms!, dueAt: row.due_at_ms }
-}
-
-function valuesOf(items: readonly NewStep[]) {
-  return {
-    ...fenceValues(items),
-    names: items.map((item) => item.name),
-    indexes: items.map((item) => item.index),
-    places: items.map((item) => item.place),
-    kinds: items.map((item) => item.kind),
-    states: items.map((item) => item.state),
-    try_counts: items.map((item) => item.tryCount),
-    due_ins_ms: items.map((item) => item.dueInMs),
-    due_ats_ms: items.map((item) => item.dueAt),
-    durations_ms: items.map((item) => item.durationMs),
-    origin_ids: items.map((item) => item.originId),
-    results: items.map((item) => item.result),
-    result_encodings: items.map((item) => item.resultEncoding),
-  }
 }

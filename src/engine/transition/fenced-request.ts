@@ -1,13 +1,14 @@
 // The request of a worker's write: the fence, then the fields of the verb.
-import { id, uuid, whole } from '../../model/field-kinds.ts'
+import { id, unchecked, uuidForm } from '../../model/field-kinds.ts'
 import type { CheckedOf, Fields } from '../../model/field.ts'
 import { setRequest, type DerivedOf, type SetRequest } from '../kernel/set-request.ts'
 import { checkFence, fenceInput, fenceParams, fenceValues, type CheckedFence } from './fence.ts'
 
+/** `checkFence` checks them together. */
 export const fenceFields = {
   executionId: id('execution'),
-  leaseId: uuid(),
-  leaseEpoch: whole({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+  leaseId: unchecked<string>({ kind: 'pattern', pattern: uuidForm }),
+  leaseEpoch: unchecked<number>({ kind: 'whole', min: 1, max: Number.MAX_SAFE_INTEGER }),
 }
 
 const start = {

@@ -1,16 +1,17 @@
 // The requests of the holder of a lease.
 import { z } from 'zod'
+import { completeRequest } from '../../engine/execution/complete.ts'
+import { failRequest } from '../../engine/execution/fail.ts'
+import { delayRequest, releaseRequest } from '../../engine/execution/give-back.ts'
+import { restartRequest } from '../../engine/execution/restart.ts'
 import { progressRequest } from '../../engine/execution/progress.ts'
 import { warnRequest } from '../../engine/execution/warn.ts'
 import * as bounds from './bounds.ts'
 import { limits } from '../../model/limits.ts'
 import { requestOf } from './of-fields.ts'
-import { failureCategory } from './policy.ts'
 import { resumption, suspendRequest } from './suspension.ts'
 import {
   answer,
-  bytes,
-  duration,
   engineError,
   executionId,
   fence,
@@ -25,18 +26,10 @@ import {
 
 const cancelled = answer({ kind: z.literal('cancelled'), executionId })
 
-const complete = request({ ...fence, result: bytes.optional(), resultEncoding: bounds.encoding.optional() })
+const complete = requestOf(completeRequest.fields)
 const completed = named('Completed', answer({ kind: z.literal('completed'), executionId }))
 
-const fail = request({
-  ...fence,
-  reason: bounds.neededReason,
-  category: failureCategory.optional(),
-  permanent: z.boolean().optional(),
-  retryIn: duration.optional(),
-  error: bytes.optional(),
-  errorEncoding: bounds.errorEncoding.optional(),
-})
+const fail = requestOf(failRequest.fields)
 const failed = named(
   'FailResult',
   z.union([
@@ -46,18 +39,13 @@ const failed = named(
   ]),
 )
 
-const delay = request({
-  ...fence,
-  for: duration.optional(),
-  until: time.optional(),
-  reason: bounds.reason.optional(),
-})
+const delay = requestOf(delayRequest.fields)
 const delayed = named(
   'DelayResult',
   z.union([answer({ kind: z.literal('delayed'), executionId, delayUntil: time.nullable() }), cancelled]),
 )
 
-const release = request({ ...fence, reason: bounds.reason.optional() })
+const release = requestOf(releaseRequest.fields)
 const released = named('ReleaseResult', z.union([answer({ kind: z.literal('released'), executionId }), cancelled]))
 
 const waitpoint = answer({ waitpointId, key: z.string(), token: z.string().nullable() })
@@ -119,7 +107,7 @@ export const heldShapes = {
     answer: answer({ kind: z.literal('progress_recorded'), executionId }),
   },
   restart: {
-    request: request({ ...fence, payload: bytes.optional(), payloadEncoding: bounds.encoding.optional() }),
+    request: requestOf(restartRequest.fields),
     answer: z.union([answer({ kind: z.literal('restarted'), executionId }), cancelled]),
   },
   warn: {

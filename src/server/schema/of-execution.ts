@@ -1,10 +1,14 @@
 // The nouns of an execution: its lease, attempts, steps and waitpoints.
 import { z } from 'zod'
+import { describeLinkFields } from '../../engine/waiting/waitpoint/describe-link.ts'
+import { linkFields } from '../../engine/waiting/waitpoint/link.ts'
+import { recordStepRequest } from '../../engine/step/record-request.ts'
+import { createWaitpointRequest } from '../../engine/waiting/waitpoint/create.ts'
 import { namespacePageFields, pageFields } from '../../engine/kernel/page.ts'
 import { id } from '../../model/field-kinds.ts'
 import { requestOf } from './of-fields.ts'
 import * as bounds from './bounds.ts'
-import { recordedStates, stepKinds, stepStates } from '../../model/step.ts'
+import { stepKinds, stepStates } from '../../model/step.ts'
 import { suspensionReasons, waitpointStates } from '../../model/suspension.ts'
 import { leaseAnswer, leases } from './execution-held.ts'
 import { failureCategory } from './policy.ts'
@@ -12,7 +16,6 @@ import {
   answer,
   bytes,
   count,
-  duration,
   executionId,
   fence,
   milliseconds,
@@ -88,21 +91,7 @@ export const attemptShapes = {
   list: { request: ofExecution, answer: answer({ attempts: z.array(attempt), nextCursor }) },
 }
 
-const record = request({
-  ...fence,
-  name: bounds.stepName,
-  index: bounds.stepIndex.optional(),
-  place: bounds.smallCount.optional(),
-  kind: z.enum(stepKinds),
-  state: z.enum(recordedStates),
-  tryCount: bounds.smallCount.optional(),
-  dueIn: duration.optional(),
-  dueAt: time.optional(),
-  durationMs: bounds.smallCount.optional(),
-  originId: bounds.edgeId.optional(),
-  result: bytes.optional(),
-  resultEncoding: bounds.encoding.optional(),
-})
+const record = requestOf(recordStepRequest.fields)
 
 const recorded = named(
   'StepRecorded',
@@ -158,7 +147,7 @@ const waitpoint = named(
 
 export const waitpointShapes = {
   create: {
-    request: request({ ...fence, key: bounds.waitpointKey, expiresIn: duration.optional() }),
+    request: requestOf(createWaitpointRequest.fields),
     answer: answer({
       kind: z.literal('waitpoint_created'),
       executionId,
@@ -170,29 +159,15 @@ export const waitpointShapes = {
   },
   list: { request: ofExecution, answer: answer({ waitpoints: z.array(waitpoint), nextCursor }) },
   readToken: {
-    request: request({ waitpointId }),
+    request: requestOf({ waitpointId: id('waitpoint') }),
     answer: answer({ waitpointId, waitpointKey: z.string(), token: z.string() }),
   },
   link: {
-    request: request({
-      waitpointId,
-      base: z
-        .string()
-        .optional()
-        .describe(
-          'The URL of the page that opens it. Defaults to the page of the server, when the server has a public URL.',
-        ),
-      action: bounds.linkAction.describe('The name of the signal that it sends.'),
-      refusal: bounds.linkAction.optional().describe('The name of the signal that refuses.'),
-      for: bounds.linkPerson
-        .optional()
-        .describe('The person that it is issued for, recorded as the source of the signal.'),
-      expiresIn: duration,
-    }),
+    request: requestOf(linkFields),
     answer: answer({ url: z.string(), expiresAt: time }),
   },
   describeLink: {
-    request: request({ link: bounds.link }),
+    request: requestOf(describeLinkFields),
     answer: answer({
       executionId,
       waitpointId,

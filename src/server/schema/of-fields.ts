@@ -98,6 +98,7 @@ export function written(name: string, schema: z.ZodType): void {
 
 written('capabilities', bounds.capabilities)
 written('partition', partition)
+written('linkBase', z.string())
 written(
   'registeredTasks',
   z

@@ -1,18 +1,19 @@
 import { z } from 'zod'
+import { approveFields } from '../../engine/waiting/signal/approve.ts'
+import { deliverFields } from '../../engine/waiting/signal/deliver.ts'
+import { redeemFields } from '../../engine/waiting/signal/redeem.ts'
+import { sendFields } from '../../engine/waiting/signal/send.ts'
 import { pageFields } from '../../engine/kernel/page.ts'
 import { id } from '../../model/field-kinds.ts'
 import { requestOf } from './of-fields.ts'
-import * as bounds from './bounds.ts'
 import { signalEffects, sourceTypes } from '../../model/signal.ts'
 import {
   answer,
   bytes,
   executionId,
-  json,
   named,
   nextCursor,
   plainAnswer,
-  request,
   set,
   setAnswer,
   time,
@@ -46,24 +47,8 @@ export const signal = named(
   }),
 )
 
-const payload = {
-  value: json.optional().describe('Plain JSON. Send this or `payload`.'),
-  payload: bytes.optional(),
-  payloadEncoding: bounds.encoding.optional(),
-}
-
-const content = {
-  name: bounds.signalName,
-  category: bounds.signalLabel.optional(),
-  correlationId: bounds.signalLabel.optional(),
-  idempotencyKey: bounds.idempotencyKey.optional(),
-  sourceType: bounds.sourceType.optional(),
-  sourceIdentity: bounds.sourceIdentity.optional(),
-  ...payload,
-}
-
-const deliver = request({ waitpointId, token: bounds.token, ...content })
-const send = request({ executionId, ...content })
+const deliver = requestOf(deliverFields)
+const send = requestOf(sendFields)
 const result = named(
   'SignalResult',
   answer({
@@ -84,16 +69,10 @@ export const signalShapes = {
   send: { request: send, answer: result },
   sendMany: { request: set(send), answer: setAnswer(result) },
   approve: {
-    request: request({
-      waitpointId,
-      name: bounds.signalName,
-      idempotencySuffix: bounds.idempotencySuffix,
-      lane: bounds.lane.optional(),
-      ...payload,
-    }),
+    request: requestOf(approveFields),
     answer: result,
   },
-  redeem: { request: request({ link: bounds.link, action: bounds.linkAction.optional(), ...payload }), answer: result },
+  redeem: { request: requestOf(redeemFields), answer: result },
   list: {
     request: requestOf({ executionId: id('execution'), ...pageFields }),
     answer: answer({ signals: z.array(signal), nextCursor }),

@@ -1,38 +1,30 @@
 // Approve: an operator signals a waitpoint without its token, by the right to act in its namespace.
 import { refusal } from '../../../model/errors.ts'
+import { id, text } from '../../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../../model/field.ts'
 import { parseWaitpointId } from '../../../model/id.ts'
 import { limits } from '../../../model/limits.ts'
-import { checkLane } from '../../../model/name.ts'
-import { checkText } from '../../../model/text.ts'
+import { lane, signalName } from '../../../model/named-fields.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { checkContent, provedByRight, type Incoming } from './incoming.ts'
+import { contentOf, provedByRight, signalPayloadFields, type Incoming } from './incoming.ts'
 
-export interface ApproveRequest {
-  readonly waitpointId: string
+export const approveFields = {
+  waitpointId: id('waitpoint'),
   /** Of the signal: `approved`, `rejected`. */
-  readonly name: string
+  name: signalName,
   /** Makes the approval idempotent: its key is `approval:<name>:<suffix>`. */
-  readonly idempotencySuffix: string
+  idempotencySuffix: text({ minBytes: 1, maxBytes: limits.idempotencySuffixBytes }),
   /** Refused when the execution is in another lane. */
-  readonly lane?: string
-  /** Plain JSON, in place of `payload`. */
-  readonly value?: unknown
-  readonly payload?: Uint8Array
-  readonly payloadEncoding?: string
+  lane: lane.optional(),
+  ...signalPayloadFields,
 }
 
-const fields = ['waitpointId', 'name', 'idempotencySuffix', 'lane', 'value', 'payload', 'payloadEncoding'] as const
+export interface ApproveRequest extends RequestOf<typeof approveFields> {}
 
 export function checkApproveRequest(caller: Caller, request: ApproveRequest): Incoming {
-  const content = checkContent('signals.approve', request, fields, {
-    category: 'approval',
-    source: provedByRight('operator', caller),
-  })
-  const suffix = checkText('idempotencySuffix', request.idempotencySuffix, {
-    minBytes: 1,
-    maxBytes: limits.idempotencySuffixBytes,
-  })
-  const idempotencyKey = `approval:${content.name}:${suffix}`
+  const checked = checkFields('signals.approve', approveFields, request)
+  const content = contentOf(checked, request, { category: 'approval', source: provedByRight('operator', caller) })
+  const idempotencyKey = `approval:${content.name}:${checked.idempotencySuffix}`
   if (Buffer.byteLength(idempotencyKey) > limits.idempotencyKeyBytes) {
     throw refusal(
       'invalid_input',
@@ -42,7 +34,6 @@ export function checkApproveRequest(caller: Caller, request: ApproveRequest): In
     )
   }
   const waitpoint = parseWaitpointId(request.waitpointId)
-  const lane = request.lane === undefined ? null : checkLane(request.lane)
-  const credential = { by: 'right', lane } as const
+  const credential = { by: 'right', lane: checked.lane } as const
   return { ...content, ...caller, idempotencyKey, target: { noun: 'waitpoint', ...waitpoint }, credential }
 }

@@ -1,19 +1,24 @@
 // Deliver: a sender with the token of a waitpoint signals it. The token is checked before anything is locked or
 // evaluated: a missing waitpoint and a wrong token have the same error.
+import { id, unchecked } from '../../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../../model/field.ts'
+import { limits } from '../../../model/limits.ts'
 import { formatWaitpointId, parseWaitpointId } from '../../../model/id.ts'
 import { reserved } from '../../../model/signal.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { checkContent, contentFields, incoming, type Incoming, type SignalContent } from './incoming.ts'
+import { claimedSourceFields, contentFields, contentOf, incoming, type Incoming } from './incoming.ts'
 
-export interface DeliverRequest extends SignalContent {
-  readonly waitpointId: string
-  readonly token: string
-  /** The sender's own claim: recorded as data, which no condition matches or counts. */
-  readonly sourceType?: string
-  readonly sourceIdentity?: string
+export const deliverFields = {
+  waitpointId: id('waitpoint'),
+  token: unchecked<string>({
+    kind: 'text',
+    rule: { minBytes: 1, maxBytes: limits.keyIdBytes + 65, printableAscii: true },
+  }),
+  ...contentFields,
+  ...claimedSourceFields,
 }
 
-const fields = [...contentFields, 'waitpointId', 'token', 'sourceType', 'sourceIdentity'] as const
+export interface DeliverRequest extends RequestOf<typeof deliverFields> {}
 
 // Approvals and links use these prefixes for their idempotency keys; other senders may not.
 const ownKeys = ['approval:', 'link:']
@@ -22,7 +27,8 @@ export function checkDeliverRequest(caller: Caller, request: DeliverRequest): In
   const waitpoint = parseWaitpointId(request.waitpointId)
   // A waitpoint has one token, so its id names the token.
   const source = { type: 'token', identity: formatWaitpointId(waitpoint.partition, waitpoint.uuid) } as const
-  const content = checkContent('signals.deliver', request, fields, { category: 'external', source })
+  const checked = checkFields('signals.deliver', deliverFields, request)
+  const content = contentOf(checked, request, { category: 'external', source })
   const key = content.idempotencyKey ?? ''
   const start = ownKeys.find((own) => key.startsWith(own))
   if (start !== undefined) throw reserved('idempotencyKey', `${start}...`)

@@ -4,10 +4,12 @@ import { EngineError } from '../../../model/errors.ts'
 import type { ExecutionId, IdParts } from '../../../model/id.ts'
 import { limits } from '../../../model/limits.ts'
 import { payloadOf } from '../../../model/plain.ts'
-import { refuseUnknownFields } from '../../../model/shape.ts'
+import { idempotencyKey, payloadFields, signalName } from '../../../model/named-fields.ts'
+import { text, unchecked } from '../../../model/field-kinds.ts'
+import type { RequestOf } from '../../../model/field.ts'
 import {
   checkClaim,
-  checkSignalName,
+  sourceTypes,
   type ClaimedSource,
   type SignalEffect,
   type SignalSource,
@@ -17,22 +19,36 @@ import { kidOf } from '../../../model/token.ts'
 import { mintUuid } from '../../../model/uuid.ts'
 import type { Caller } from '../../kernel/caller.ts'
 
+/** Plain JSON or bytes. */
+export const signalPayloadFields = {
+  /** Plain JSON; stored as the payload, encoded as `json`. */
+  value: unchecked<unknown>({ kind: 'json' }).optional().describe('Plain JSON. Send this or `payload`.'),
+  ...payloadFields,
+}
+
+const labelRule = { minBytes: 1, maxBytes: limits.signalSourceBytes, refuseControls: true }
+
 /** The content of every signal. */
-export interface SignalContent {
-  readonly name: string
+export const contentFields = {
+  name: signalName,
   /** Defaults to `external`. */
-  readonly category?: string
-  readonly correlationId?: string
+  category: text(labelRule).optional(),
+  correlationId: text(labelRule).optional(),
   /**
    * A repeat with the same key, to the same waitpoint or generation of the execution, returns the result of the first.
    */
-  readonly idempotencyKey?: string
-  /** Plain JSON; stored as the payload, encoded as `json`. */
-  readonly value?: unknown
-  /** Bytes, in place of `value`. */
-  readonly payload?: Uint8Array
-  /** How to read the payload; defaults to `json`. */
-  readonly payloadEncoding?: string
+  idempotencyKey: idempotencyKey.optional(),
+  ...signalPayloadFields,
+}
+
+export interface SignalContent extends RequestOf<typeof contentFields> {}
+
+/** The sender's own claim: recorded as data, which no condition matches or counts. `checkClaim` checks the two together. */
+export const claimedSourceFields = {
+  sourceType: unchecked<string>({ kind: 'text', rule: labelRule })
+    .optional()
+    .describe(`A type that the sender claims; not ${sourceTypes.join(', ')} or key.`),
+  sourceIdentity: unchecked<string>({ kind: 'text', rule: { ...labelRule, minBytes: 0 } }).optional(),
 }
 
 export type SignalResult =
@@ -115,47 +131,36 @@ export interface CheckedContent {
   readonly payloadEncoding: string | null
 }
 
-export const contentFields = [
-  'name',
-  'category',
-  'correlationId',
-  'idempotencyKey',
-  'value',
-  'payload',
-  'payloadEncoding',
-] as const satisfies readonly (keyof SignalContent)[]
+type Given = Partial<RequestOf<typeof signalPayloadFields & typeof claimedSourceFields>>
 
-interface GivenContent extends SignalContent {
-  readonly sourceType?: string
-  readonly sourceIdentity?: string
+interface CheckedFields {
+  readonly name: string
+  readonly category?: string | null
+  readonly correlationId?: string | null
+  readonly idempotencyKey?: string | null
 }
 
-const labelRule = { minBytes: 1, maxBytes: limits.signalSourceBytes, refuseControls: true }
-
-export function checkContent(
-  operation: string,
-  request: GivenContent,
-  fields: readonly string[],
-  given: { readonly category: string; readonly source: SignalSource },
+/** The content of a request whose fields are checked. */
+export function contentOf(
+  { name, category, correlationId, idempotencyKey }: CheckedFields,
+  request: Given,
+  defaults: { readonly category: string; readonly source: SignalSource },
 ): CheckedContent {
-  refuseUnknownFields(operation, request, fields)
-  const { category, correlationId, idempotencyKey, sourceType, sourceIdentity } = request
   const { payload, payloadEncoding } = payloadOf('value', request)
   return {
     signalId: mintUuid(),
-    name: checkSignalName('name', request.name),
-    category: category === undefined ? given.category : checkText('category', category, labelRule),
-    source: given.source,
-    claimed: checkClaim(sourceType, sourceIdentity),
-    correlationId: correlationId === undefined ? null : checkText('correlationId', correlationId, labelRule),
-    idempotencyKey: idempotencyKey === undefined ? null : checkText('idempotencyKey', idempotencyKey, keyRule),
+    name,
+    category: category ?? defaults.category,
+    source: defaults.source,
+    claimed: checkClaim(request.sourceType, request.sourceIdentity),
+    correlationId: correlationId ?? null,
+    idempotencyKey: idempotencyKey ?? null,
     payload: payload === undefined ? null : checkPayload(payload),
     payloadEncoding:
       payload === undefined ? null : checkText('payloadEncoding', payloadEncoding ?? 'json', encodingRule),
   }
 }
 
-const keyRule = { minBytes: 1, maxBytes: limits.idempotencyKeyBytes }
 const encodingRule = { minBytes: 1, maxBytes: limits.encodingBytes, printableAscii: true }
 
 function checkPayload(payload: unknown): Uint8Array {

@@ -2,28 +2,31 @@
 // Its fingerprint is the idempotency key, so a second use is a repeat of the first.
 import { claimedByLink, invalidLink } from '../../../model/approval-link.ts'
 import { refusal } from '../../../model/errors.ts'
-import { refuseUnknownFields } from '../../../model/shape.ts'
+import { unchecked } from '../../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../../model/field.ts'
+import { limits } from '../../../model/limits.ts'
+import { signedLink } from '../../../model/named-fields.ts'
 import { show } from '../../../model/text.ts'
 import { tokenFingerprint } from '../../../model/token.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { checkContent, type Incoming } from './incoming.ts'
+import { contentOf, signalPayloadFields, type Incoming } from './incoming.ts'
 
-export interface RedeemRequest {
+export const redeemFields = {
   /** The signed part of the link: the parameter `link` of its URL. */
-  readonly link: string
+  link: signedLink,
   /** One of its actions; left out: the first. */
-  readonly action?: string
-  /** Plain JSON, in place of `payload`. */
-  readonly value?: unknown
-  readonly payload?: Uint8Array
-  readonly payloadEncoding?: string
+  action: unchecked<string>({
+    kind: 'text',
+    rule: { minBytes: 1, maxBytes: limits.linkActionBytes, refuseControls: true },
+  }).optional(),
+  ...signalPayloadFields,
 }
 
-const fields = ['link', 'action', 'value', 'payload', 'payloadEncoding'] as const
+export interface RedeemRequest extends RequestOf<typeof redeemFields> {}
 
 export function checkRedeemRequest(caller: Caller, request: RedeemRequest): Incoming {
-  refuseUnknownFields('signals.redeem', request, fields)
-  const { link, action, ...payload } = request
+  checkFields('signals.redeem', redeemFields, request)
+  const { link, action } = request
   const claimed = claimedByLink(link)
   if (claimed === null) throw invalidLink()
   const name = action ?? claimed.actions[0]!
@@ -31,7 +34,7 @@ export function checkRedeemRequest(caller: Caller, request: RedeemRequest): Inco
     throw refusal('invalid_input', 'action', show(name), `an action of the link: ${claimed.actions.join(' or ')}`)
   }
   const fingerprint = tokenFingerprint(link)
-  const content = checkContent('signals.redeem', { ...payload, name }, [...fields, 'name'], {
+  const content = contentOf({ name }, request, {
     category: 'approval',
     // Links for one person are one source, and so are all links without a person.
     source: { type: 'link', identity: claimed.person },

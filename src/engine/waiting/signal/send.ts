@@ -1,20 +1,21 @@
 // Send: a signal to an execution by name, by a caller with the right to act in its namespace. It is stored until a
 // condition with its name takes it, also when it arrives before the wait.
+import { id } from '../../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../../model/field.ts'
 import { parseExecutionId } from '../../../model/id.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { checkContent, contentFields, incoming, provedByRight, type Incoming, type SignalContent } from './incoming.ts'
+import { claimedSourceFields, contentFields, contentOf, incoming, provedByRight, type Incoming } from './incoming.ts'
 
-export interface SendRequest extends SignalContent {
-  readonly executionId: string
-  /** The sender's own claim: recorded as data, which no condition matches or counts. */
-  readonly sourceType?: string
-  readonly sourceIdentity?: string
+export const sendFields = {
+  executionId: id('execution'),
+  ...contentFields,
+  ...claimedSourceFields,
 }
 
-const fields = [...contentFields, 'executionId', 'sourceType', 'sourceIdentity'] as const
+export interface SendRequest extends RequestOf<typeof sendFields> {}
 
 export function checkSendRequest(caller: Caller, request: SendRequest): Incoming {
-  const content = checkContent('signals.send', request, fields, {
+  const content = contentOf(checkFields('signals.send', sendFields, request), request, {
     category: 'external',
     source: provedByRight('caller', caller),
   })

@@ -1,27 +1,20 @@
 // Creates a waitpoint before its suspension. Its token can be handed out while the code still runs. Signals that arrive
 // meanwhile are stored for the suspension that uses it.
 import { attached } from '../../../model/attached.ts'
-import { parseDuration, type Duration } from '../../../model/duration.ts'
 import { EngineError } from '../../../model/errors.ts'
+import { duration } from '../../../model/field-kinds.ts'
+import type { RequestOf } from '../../../model/field.ts'
 import type { ExecutionId, WaitpointId } from '../../../model/id.ts'
 import { limits } from '../../../model/limits.ts'
-import { refuseUnknownFields } from '../../../model/shape.ts'
-import { checkWaitpointKey } from '../../../model/signal.ts'
+import { waitpointKey } from '../../../model/named-fields.ts'
 import { mintUuid } from '../../../model/uuid.ts'
 import { call, type Sql } from '../../../sql/sql.ts'
 import { statement, type RowOf } from '../../../sql/statement.ts'
-import type { Caller } from '../../kernel/caller.ts'
 import { fencedSet } from '../../transition/fenced-operation.ts'
 import type { MoreToClose } from '../../transition/more-to-close.ts'
-import {
-  checkFence,
-  fenced,
-  fenceInput,
-  fenceParams,
-  fenceValues,
-  type Fence,
-  type CheckedFence,
-} from '../../transition/fence.ts'
+import { fenced } from '../../transition/fence.ts'
+import { fencedRequest } from '../../transition/fenced-request.ts'
+import type { ItemOf } from '../../kernel/set-request.ts'
 import { fencedAnswer, fencedRow } from '../../transition/fenced-answer.ts'
 import { asOwnAnswer } from '../../kernel/failure.ts'
 import { rowLocked, type Outcome, type Sent, type SetOperation } from '../../kernel/merge.ts'
@@ -30,12 +23,20 @@ import { isStored, keyNameSql, signingKeyOf, storedKeyRow } from '../../signing-
 import type { OpenedWaitpoints } from './opened.ts'
 import { withToken } from './tokens.ts'
 
-export interface CreateWaitpointRequest extends Fence {
-  /** Conditions name it by this key. A suspension uses it by its `waitpointId`; the key alone would create another. */
-  readonly key: string
-  /** It closes if no suspension has used it by then. Left out: it stays as long as the execution lives. */
-  readonly expiresIn?: Duration
-}
+export const createWaitpointRequest = fencedRequest(
+  'waitpoints.create',
+  {
+    /** Conditions name it by this key. A suspension uses it by its `waitpointId`; with the key alone it creates another. */
+    key: waitpointKey.inColumn('waitpoint_key'),
+    /** It closes when no suspension has used it by then; left out: it stays as long as the execution lives. */
+    expiresIn: duration().optional(),
+  },
+  { waitpointUuid: { column: 'uuid', columnName: 'waitpoint_id', from: mintUuid } },
+)
+
+export interface CreateWaitpointRequest extends RequestOf<typeof createWaitpointRequest.fields> {}
+
+type NewWaitpoint = ItemOf<typeof createWaitpointRequest>
 
 export interface WaitpointCreated {
   readonly kind: 'waitpoint_created'
@@ -44,24 +45,6 @@ export interface WaitpointCreated {
   readonly key: string
   readonly token: string
   readonly expiresAt: number | null
-}
-
-/** A checked request, as the statement takes it. */
-export interface NewWaitpoint extends CheckedFence {
-  readonly waitpointUuid: string
-  readonly key: string
-  readonly expiresInMs: number | null
-}
-
-export function checkCreateWaitpointRequest(caller: Caller, request: CreateWaitpointRequest): NewWaitpoint {
-  refuseUnknownFields('waitpoints.create', request, ['executionId', 'leaseId', 'leaseEpoch', 'key', 'expiresIn'])
-  const { key, expiresIn } = request
-  return {
-    ...checkFence(caller, request),
-    waitpointUuid: mintUuid(),
-    key: checkWaitpointKey('key', key),
-    expiresInMs: expiresIn === undefined ? null : parseDuration('expiresIn', expiresIn),
-  }
 }
 
 const own = [
@@ -94,15 +77,11 @@ type CreateRow = RowOf<typeof createRow>
 // that this process has opened: it could not compute the token with another key.
 const createStatement = statement({
   name: 'waitpoint.create',
-  params: { ...fenceParams, waitpoint_ids: 'uuid[]', keys: 'text[]', expires_ins_ms: 'int8?[]', opened_keys: 'text[]' },
+  params: { ...createWaitpointRequest.params, opened_keys: 'text[]' },
   row: createRow,
   text: `
-with input as (
-  select *
-  from unnest($1::uuid[], $2::int2[], $3::text[], $4::uuid[], $5::int8[], $6::text[], $7::uuid[], $8::text[], $9::int8[])
-    with ordinality as i (${fenceInput}, waitpoint_id, waitpoint_key, expires_in_ms, ordinal)
-),
-${fenced('waitpoint_id', 'waitpoint_key', 'expires_in_ms')},
+${createWaitpointRequest.input},
+${fenced(...createWaitpointRequest.columns)},
 found as materialized (
   select v.*, e.partition_key, e.namespace as owner_namespace, p.waitpoint_id is not null as is_there,
     coalesce(p.created_at_ms, v.now_ms) as made_at_ms,
@@ -151,13 +130,7 @@ export function createWaitpointOperation(
 ): SetOperation<NewWaitpoint, WaitpointCreated> {
   const set = fencedSet<NewWaitpoint, CreateRow, Made>(sql, {
     callOf: (items) =>
-      call(createStatement, {
-        ...fenceValues(items),
-        waitpoint_ids: items.map((item) => item.waitpointUuid),
-        keys: items.map((item) => item.key),
-        expires_ins_ms: items.map((item) => item.expiresInMs),
-        opened_keys: keys.openedNames(),
-      }),
+      call(createStatement, { ...createWaitpointRequest.values(items), opened_keys: keys.openedNames() }),
     writesEvents: false,
     answer(item, row) {
       more.add(item.uuid)

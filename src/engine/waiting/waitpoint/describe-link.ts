@@ -1,7 +1,8 @@
 // The question of an approval link, for its page: opening it decides nothing, and an invalid link discloses nothing.
 import { claimedByLink, invalidLink, verifyLink } from '../../../model/approval-link.ts'
 import { formatExecutionId, formatWaitpointId, type ExecutionId, type WaitpointId } from '../../../model/id.ts'
-import { refuseUnknownFields } from '../../../model/shape.ts'
+import { checkFields, type RequestOf } from '../../../model/field.ts'
+import { signedLink } from '../../../model/named-fields.ts'
 import type { SuspensionReason, WaitpointState } from '../../../model/suspension.ts'
 import { tokenFingerprint } from '../../../model/token.ts'
 import type { Sql } from '../../../sql/sql.ts'
@@ -11,10 +12,12 @@ import type { SigningKeys } from '../../signing-key/keys.ts'
 import { isStored, keyByKid, storedKeyRow } from '../../signing-key/stored-key.ts'
 import { stateNowSql } from './state-now.ts'
 
-export interface DescribeLinkRequest {
+export const describeLinkFields = {
   /** The signed part of the link. */
-  readonly link: string
+  link: signedLink,
 }
+
+export interface DescribeLinkRequest extends RequestOf<typeof describeLinkFields> {}
 
 export interface LinkDetail {
   readonly executionId: ExecutionId
@@ -89,7 +92,7 @@ export async function describeLink(
   caller: Caller,
   request: DescribeLinkRequest,
 ): Promise<LinkDetail> {
-  refuseUnknownFields('waitpoints.describeLink', request, ['link'])
+  checkFields('waitpoints.describeLink', describeLinkFields, request)
   const claimed = claimedByLink(request.link)
   if (claimed === null) throw invalidLink()
   const { partition, uuid } = claimed.waitpoint

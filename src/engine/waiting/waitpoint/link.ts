@@ -2,10 +2,11 @@
 // right to act in the namespace, and recorded by an event before the link is returned.
 import { randomBytes } from 'node:crypto'
 import { checkAction, checkPerson, signLink } from '../../../model/approval-link.ts'
-import { parseDuration, type Duration } from '../../../model/duration.ts'
 import { EngineError, refusal } from '../../../model/errors.ts'
+import { checkedBy, duration, id, unchecked } from '../../../model/field-kinds.ts'
+import { checkFields, type RequestOf, type Wire } from '../../../model/field.ts'
 import { formatWaitpointId, parseWaitpointId } from '../../../model/id.ts'
-import { refuseUnknownFields } from '../../../model/shape.ts'
+import { limits } from '../../../model/limits.ts'
 import type { WaitpointState } from '../../../model/suspension.ts'
 import { show } from '../../../model/text.ts'
 import { call, type RowsOf, type Sql } from '../../../sql/sql.ts'
@@ -17,21 +18,35 @@ import { isStored, signingKeyOf, storedKeyRow } from '../../signing-key/stored-k
 import { stateNowSql } from './state-now.ts'
 import { tokenEventCall } from './token-events.ts'
 
-export interface LinkRequest {
-  readonly waitpointId: string
+const line = (maxBytes: number): Wire => ({ kind: 'text', rule: { minBytes: 1, maxBytes, refuseControls: true } })
+
+export const linkFields = {
+  waitpointId: id('waitpoint'),
   /**
    * The URL of the page that opens it. Optional over HTTP if the server has a public URL: then it is that server's
    * page.
    */
-  readonly base?: string
+  base: unchecked<string>({ kind: 'named', name: 'linkBase' })
+    .optional()
+    .describe(
+      'The URL of the page that opens it. Defaults to the page of the server, when the server has a public URL.',
+    ),
   /** The name of the signal that it sends: `approved`, `rejected`. */
-  readonly action: string
+  action: checkedBy<string>(checkAction, line(limits.linkActionBytes)).describe(
+    'The name of the signal that it sends.',
+  ),
   /** The name of the signal of the opposite decision, if the link allows it; a link sends one of them, once. */
-  readonly refusal?: string
+  refusal: checkedBy<string>(checkAction, line(limits.linkActionBytes))
+    .optional()
+    .describe('The name of the signal that refuses.'),
   /** The person whom it is issued for: the source of its signal, which conditions match and count. */
-  readonly for?: string
-  readonly expiresIn: Duration
+  for: checkedBy<string>(checkPerson, line(limits.linkPersonBytes))
+    .optional()
+    .describe('The person that it is issued for, recorded as the source of the signal.'),
+  expiresIn: duration(),
 }
+
+export interface LinkRequest extends RequestOf<typeof linkFields> {}
 
 export interface ApprovalUrl {
   /** The base with a parameter `link`, which `signals.redeem` accepts. */
@@ -56,15 +71,14 @@ from found f${signingKeyOf('f.namespace')}`,
 })
 
 export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request: LinkRequest): Promise<ApprovalUrl> {
-  refuseUnknownFields('waitpoints.link', request, ['waitpointId', 'base', 'action', 'refusal', 'for', 'expiresIn'])
+  const checked = checkFields('waitpoints.link', linkFields, request)
   const { partition, uuid } = parseWaitpointId(request.waitpointId)
   const waitpointId = formatWaitpointId(partition, uuid)
   const url = checkBase(request.base)
-  const action = checkAction(request.action)
-  const opposite = request.refusal === undefined ? null : checkOther(action, request.refusal)
+  const { action, refusal: opposite, expiresInMs } = checked
+  if (opposite === action) throw sameAction(action)
   const actions = opposite === null ? [action] : [action, opposite]
-  const person = request.for === undefined ? '' : checkPerson(request.for)
-  const expiresInMs = parseDuration('expiresIn', request.expiresIn)
+  const person = checked.for ?? ''
   await keys.ready()
   const find = call(findStatement, {
     waitpoint_id: uuid,
@@ -91,12 +105,14 @@ export async function link(sql: Sql, keys: SigningKeys, caller: Caller, request:
   return { url: url.href, expiresAt }
 }
 
-function checkOther(action: string, refusal: unknown): string {
-  const other = checkAction(refusal)
-  if (other !== action) return other
-  throw new EngineError('invalid_input', `refusal is ${show(other)}, the same as action; choose another signal name`, {
-    field: 'refusal',
-  })
+function sameAction(action: string): EngineError {
+  return new EngineError(
+    'invalid_input',
+    `refusal is ${show(action)}, the same as action; choose another signal name`,
+    {
+      field: 'refusal',
+    },
+  )
 }
 
 function checkBase(base: unknown): URL {
