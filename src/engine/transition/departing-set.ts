@@ -4,15 +4,16 @@ import type { EngineError } from '../../model/errors.ts'
 import { isHeldBy, isLastLease } from '../../model/lease.ts'
 import type { LockedExecution } from '../../model/locked-execution.ts'
 import { call, type Call, type PipelineOptions, type RowsOf, type Sql } from '../../sql/sql.ts'
-import { noEffects, Unpublished, type Effects } from '../kernel/effects.ts'
+import { Unpublished, type Effects } from '../kernel/effects.ts'
 import { rowLocked, type Sent, type SetOperation } from '../kernel/merge.ts'
-import { endCall, type Ending } from './end.ts'
+import type { Ending } from './end.ts'
 import { lockHeld, type CheckedFence } from './fence.ts'
 import { lostLease, notFound } from './fenced-answer.ts'
 import { withRepeats, type LeaseRecord } from './lease-record.ts'
 import { lockSetCall } from './lock-set.ts'
 import { lockedExecutions, readLockedCall } from './read-locked.ts'
-import { requeueCall, type Requeue } from './requeue.ts'
+import type { Requeue } from './requeue.ts'
+import { ends, requeues, transitionCalls, transitionEffects, type Transition } from './transitions.ts'
 
 /** What a decision leaves to the frame: the execution, the time of the decision, and the holder as actor. */
 export type Departure<Answer> = { readonly answer: Answer } & (
@@ -58,8 +59,8 @@ export function departingSet<Item extends CheckedFence, Answer, Facts = null>(
       decisions = decideAll(operation, items, rows.slice(first.length), first.length > 0)
       return writesOf(operation, departedOf(decisions))
     }
-    const written = await sql.decide(reads, decide, options)
-    unpublished.add(effectsOf(departedOf(decisions), written))
+    await sql.decide(reads, decide, options)
+    unpublished.add(effectsOf(departedOf(decisions)))
     const outcomes = decisions.map((one) => (isDeparted(one) ? one.departure.answer : one))
     return { outcomes: await withRepeats(sql, items, outcomes, operation), effects: unpublished.take() }
   }
@@ -116,43 +117,24 @@ function departedOf<Item, Answer>(decisions: readonly Decision<Item, Answer>[]):
   return decisions.filter(isDeparted)
 }
 
-// The first is `endCall`, if there is one: `effectsOf` reads its row.
 function writesOf<Item extends CheckedFence, Answer, Facts>(
   operation: DepartureOperation<Item, Answer, Facts>,
   departed: readonly Departed<Item, Answer>[],
 ): readonly Call[] {
-  const endings = departed.flatMap(endingOf)
-  const requeues = departed.flatMap(requeueOf)
-  return [
-    ...(endings.length > 0 ? [endCall(endings)] : []),
-    ...(requeues.length > 0 ? [requeueCall(requeues)] : []),
-    ...(operation.alsoWrite?.(departed) ?? []),
-  ]
+  return [...transitionCalls(departed.map(transitionOf)), ...(operation.alsoWrite?.(departed) ?? [])]
 }
 
-function endingOf({ execution, departure }: Departed<CheckedFence, unknown>): Ending[] {
-  if (!('ending' in departure)) return []
-  return [{ ...departure.ending, uuid: execution.uuid, endedAt: execution.now }]
+function transitionOf({ item, execution, departure }: Departed<CheckedFence, unknown>): Transition {
+  if ('ending' in departure) return ends(execution, departure.ending)
+  return requeues(execution, { ...departure.requeue, actor: item.actor, leaseEffect: 'revoked' })
 }
 
-function requeueOf({ item, execution, departure }: Departed<CheckedFence, unknown>): Requeue[] {
-  if (!('requeue' in departure)) return []
-  const { actor } = item
-  return [{ ...departure.requeue, uuid: execution.uuid, leftAt: execution.now, actor, leaseEffect: 'revoked' }]
-}
-
-function effectsOf(departed: readonly Departed<CheckedFence, unknown>[], written: RowsOf<readonly Call[]>): Effects {
-  if (departed.length === 0) return noEffects
-  const returned = departed.flatMap(({ execution: { queueId, now }, departure }) => {
-    return 'requeue' in departure ? [{ queueId, now, nextAt: departure.requeue.nextAt }] : []
+function effectsOf(departed: readonly Departed<CheckedFence, unknown>[]): Effects {
+  // The holders stopped these runs themselves.
+  const { stoppedRunIds: _, ...effects } = transitionEffects(departed.map(transitionOf))
+  const delays = departed.flatMap(({ execution, departure }) => {
+    const nextAt = 'requeue' in departure ? departure.requeue.nextAt : null
+    return nextAt === null ? [] : [nextAt - execution.now]
   })
-  const delays = returned.flatMap(({ now, nextAt }) => (nextAt === null ? [] : [nextAt - now]))
-  const hasEndings = departed.some(({ departure }) => 'ending' in departure)
-  const [ended] = (hasEndings ? written[0]! : []) as unknown as readonly { readonly pending_dispatch: number }[]
-  return {
-    readyQueueIds: [...new Set(returned.flatMap(({ queueId, nextAt }) => (nextAt === null ? [queueId] : [])))],
-    ...(delays.length > 0 && { dueInMs: { delay: Math.min(...delays) } }),
-    pendingDispatch: ended?.pending_dispatch ?? 0,
-    wroteEvents: true,
-  }
+  return delays.length === 0 ? effects : { ...effects, dueInMs: { delay: Math.min(...delays) } }
 }
