@@ -15,7 +15,7 @@ test('dev uses the same words for states as list', async () => {
   const { executionId: done } = await engine.executions.create({ kind: 'quick' })
   const { executionId: gone } = await engine.executions.create({ kind: 'late', delay: '1h' })
   const words = new Map<string, string[]>()
-  const told = async (id: string): Promise<void> => {
+  const printed = async (id: string): Promise<void> => {
     words.set(id, [...(words.get(id) ?? []), await stateOf(id)])
     const uuid = id.slice(id.indexOf(':', 4) + 1)
     const seen = (): string[] =>
@@ -39,14 +39,14 @@ test('dev uses the same words for states as list', async () => {
     const { executionId, leaseId, leaseEpoch } = claims.find((claim) => claim.executionId === id)!
     return { executionId, leaseId, leaseEpoch }
   }
-  await told(retried)
-  await told(done)
+  await printed(retried)
+  await printed(done)
   await engine.executions.complete(fenceOf(done))
-  await told(done)
+  await printed(done)
   await engine.executions.fail({ ...fenceOf(retried), reason: 'the bank said no', category: 'transient' })
-  await told(retried)
+  await printed(retried)
   await engine.executions.cancel({ executionId: gone })
-  await told(gone)
+  await printed(gone)
   expect([...words.values()].flat()).toEqual(['active', 'delayed', 'active', 'completed', 'cancelled'])
   expect(out).toContain('to retry: the bank said no')
   expect(out).not.toMatch(/acquired|success|retried/)

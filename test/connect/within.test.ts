@@ -80,10 +80,10 @@ test.each(applications)(
     const { executionId: other } = await executions.create({ kind: 'k', lane: `${lane}-other` })
     const answers = await app.transaction(nextOrder(), async (tx) => {
       const within = ff.within(tx)
-      const told = await within.signal({ executionId, name: 'paid', payload: new Uint8Array([1]) })
+      const signalled = await within.signal({ executionId, name: 'paid', payload: new Uint8Array([1]) })
       const cancelled = await within.cancel({ executionId: other, reason: 'not needed' })
       expect(await executions.describe(executionId)).toMatchObject({ publicState: 'suspended' })
-      return [told, cancelled]
+      return [signalled, cancelled]
     })
     expect(answers).toMatchObject([{ effect: 'resume_condition_satisfied' }, { kind: 'cancelled', from: 'waiting' }])
     expect((await executions.claim({ ...worker, lanes: [lane] })).claims).toMatchObject([

@@ -30,13 +30,13 @@ test('a database that crashes under load again and again loses nothing, and all 
 async function hearEndings(sql: Sql): Promise<readonly unknown[]> {
   const over = new AbortController()
   const subscription = await createEngine(sql).events.subscribe({ kinds: ['ended'], signal: over.signal })
-  const heard: unknown[] = []
+  const received: unknown[] = []
   const listening = (async () => {
-    for await (const event of subscription) if (event.kind === 'ended') heard.push(event.executionId)
+    for await (const event of subscription) if (event.kind === 'ended') received.push(event.executionId)
   })()
   onTestFinished(async () => {
     over.abort()
     await listening
   })
-  return heard
+  return received
 }

@@ -93,7 +93,7 @@ test.each([
   ['a delay on an execution that is not delayed', 'delay_until_ms = 1', 'ff_exec_core_timers'],
   ['parked since, on an execution that is not parked', 'parked_at_ms = 1', 'ff_exec_core_timers'],
   ['parked as, on an execution that is not parked', `parked_state = 'waiting'`, 'ff_exec_core_timers'],
-  ['an ending time on what has not ended', 'terminal_at_ms = 1', 'ff_exec_core_timers'],
+  ['an ending time on an open execution', 'terminal_at_ms = 1', 'ff_exec_core_timers'],
   ['an attempt deadline on what does not run', 'attempt_deadline_at_ms = 1', 'ff_exec_core_timers'],
   [
     'an ending without its time',
@@ -101,7 +101,7 @@ test.each([
     'ff_exec_core_timers',
   ],
   [
-    'a deadline on what has ended',
+    'a deadline on an ended execution',
     `${unheld}, lifecycle_phase = 'terminal', terminal_outcome = 'cancelled', terminal_at_ms = 1, deadline_at_ms = 1`,
     'ff_exec_core_timers',
   ],

@@ -218,24 +218,24 @@ test('a reader that starts far behind an open id waits for it; one that starts a
   const fresh = await open()
   const oldest = take(old, 1)
   await quick.query(transition, [second])
-  const [heard] = eventsOf(await take(fresh, 1))
-  expect(parseExecutionId(heard!.executionId).uuid).toBe(second)
+  const [received] = eventsOf(await take(fresh, 1))
+  expect(parseExecutionId(received!.executionId).uuid).toBe(second)
   await slow.query('commit')
   const [event] = await oldest
   expect(event).toMatchObject({ cursor: encodeEventCursor(1), attemptIndex: 1 })
-  expect(eventsOf(await take(old, 10_501)).at(-1)?.cursor).toBe(heard!.cursor)
+  expect(eventsOf(await take(old, 10_501)).at(-1)?.cursor).toBe(received!.cursor)
 })
 
 test('a transaction that delays subscribers is measured, and named once', async () => {
   const { sql, url } = await setup()
   const [first, second] = await manyExecutions(sql)
   const warnings: string[] = []
-  const heard = new EventEmitter()
+  const received = new EventEmitter()
   const warn = (text: string): void => {
     warnings.push(text)
-    heard.emit('warning')
+    received.emit('warning')
   }
-  const warned = once(heard, 'warning')
+  const warned = once(received, 'warning')
   const subscriptions = new Subscriptions(sql, { logger: { ...silent, warn }, warnAfterMs: 30 })
   const subscription = await subscriberOf(subscriptions)()
   expect(subscriptions.stalledMs).toBe(0)

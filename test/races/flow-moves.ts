@@ -36,7 +36,9 @@ export const flowMoves: readonly FlowMove[] = [
     some(ids.toReversed()).map((executionId) => executions.cancel({ executionId })),
   ),
   each('cancel the flow', ({ flows }, { flowId }) => [flows.cancel({ flowId })]),
-  each('cancel what has not begun', ({ flows }, { flowId }) => [flows.cancel({ flowId, policy: 'cancel_pending' })]),
+  each('cancel the members that have not started', ({ flows }, { flowId }) => [
+    flows.cancel({ flowId, policy: 'cancel_pending' }),
+  ]),
   each('cancel the flow inside', ({ flows }, { innerFlowId }) => [flows.cancel({ flowId: innerFlowId })]),
   each('replay', ({ executions }, { ids }) => some(ids).map((executionId) => executions.replay({ executionId }))),
   each('change priorities', ({ executions }, { ids }) =>

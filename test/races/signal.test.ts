@@ -41,12 +41,12 @@ test('a single signal wakes a claim that waits in another process, by the hint o
       return sql.query(statement, values)
     },
   }
-  const heard: (string | null)[] = []
-  const stop = await sql.listen('flowfabric flowfabric', (payload) => heard.push(payload))
+  const received: (string | null)[] = []
+  const stop = await sql.listen('flowfabric flowfabric', (payload) => received.push(payload))
   const waiting = (await secondEngine(url)).executions.claim({ ...worker, wait: '1m' })
   await createEngine(watched).signals.deliver({ waitpointId, token, name: 'yes' })
   expect((await waiting).claims).toMatchObject([{ executionId, reason: 'resume' }])
-  await expect.poll(() => heard.filter((payload) => payload !== null)).toHaveLength(1)
+  await expect.poll(() => received.filter((payload) => payload !== null)).toHaveLength(1)
   expect(sent).not.toContain('hint.notify')
   await stop()
 })

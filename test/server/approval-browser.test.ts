@@ -61,7 +61,7 @@ inBrowser(
   },
 )
 
-inBrowser('an answer with a comment is given once; the link then tells what it was', async ({ skip }) => {
+inBrowser('an answer with a comment is accepted once; the link then shows it', async ({ skip }) => {
   needBrowser(skip)
   const { page, url, waiting, engine } = await opened()
   await page.getByLabel('Comment').fill('after the freeze')

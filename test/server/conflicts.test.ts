@@ -11,7 +11,7 @@ import * as stored from '../support/stored.ts'
 
 const worker = { workerId: 'w', workerInstanceId: 'w-1', lanes: ['default'] }
 const at = (id: string, rest = ''): string => `/v1/executions/${encodeURIComponent(id)}${rest}`
-const told = ({ status, body: { code, retryable } }: Asked) => ({ status, code, retryable })
+const refusalOf = ({ status, body: { code, retryable } }: Asked) => ({ status, code, retryable })
 const final = (code: string) => ({ status: 409, code, retryable: false })
 
 test('HTTP-06 a conflict is a 409 with its own code, and is not retryable', async () => {
@@ -25,19 +25,19 @@ test('HTTP-06 a conflict is a 409 with its own code, and is not retryable', asyn
   const path = `/v1/flows/${encodeURIComponent(flow.flowId)}`
   const { a, b } = flow.members
   const back = await ask('POST', `${path}/edges`, { upstream: b, downstream: a })
-  expect(told(back)).toEqual(final('cycle_detected'))
+  expect(refusalOf(back)).toEqual(final('cycle_detected'))
   const other = await ask('POST', `${path}/edges`, { upstream: a, downstream: b, kind: 'on_failure' })
-  expect(told(other)).toEqual(final('edge_exists'))
+  expect(refusalOf(other)).toEqual(final('edge_exists'))
   const stale = await ask('POST', `${path}/members`, { name: 'd', execution: { kind: 'x' }, expectedRevision: 99 })
-  expect(told(stale)).toEqual(final('stale_graph_revision'))
+  expect(refusalOf(stale)).toEqual(final('stale_graph_revision'))
   const key = { kid: 'k', secret: 'ab'.repeat(32) }
   await ask('POST', '/v1/signing-keys/rotate', key)
   const clash = await ask('POST', '/v1/signing-keys/rotate', { ...key, secret: 'cd'.repeat(32) })
-  expect(told(clash)).toEqual(final('rotation_conflict'))
+  expect(refusalOf(clash)).toEqual(final('rotation_conflict'))
   const { body } = await ask('POST', '/v1/executions/claim', worker)
   const { workerId, workerInstanceId } = worker
   const held = await ask('POST', at(body.claims[0].executionId, '/grant'), { workerId, workerInstanceId })
-  expect(told(held)).toEqual(final('execution_not_runnable'))
+  expect(refusalOf(held)).toEqual(final('execution_not_runnable'))
 })
 
 test.runIf(inject('backend') === 'postgres')(
@@ -51,7 +51,7 @@ test.runIf(inject('backend') === 'postgres')(
     await other.query(stored.executions.lockingRows('update'))
     const held = await ask('POST', at(executionId, '/cancel'), {})
     await other.end()
-    expect(told(held)).toEqual({ status: 409, code: 'contended', retryable: true })
+    expect(refusalOf(held)).toEqual({ status: 409, code: 'contended', retryable: true })
     expect((await ask('POST', at(executionId, '/cancel'), {})).body.kind).toBe('cancelled')
   },
 )
@@ -59,20 +59,20 @@ test.runIf(inject('backend') === 'postgres')(
 test('HTTP-10 a state that does not permit the operation is a 409 that names the state', async () => {
   const { ask, engine } = await appSetup()
   const { executionId } = await engine.executions.create({ kind: 'a', policy: { maxReplayCount: 0 } })
-  expect(told(await ask('POST', at(executionId, '/replay'), {}))).toEqual(final('execution_not_terminal'))
+  expect(refusalOf(await ask('POST', at(executionId, '/replay'), {}))).toEqual(final('execution_not_terminal'))
   const { claims } = await engine.executions.claim(worker)
   const { leaseId, leaseEpoch } = claims[0]!
   await engine.leases.revoke({ executionId })
   const late = await ask('POST', at(executionId, '/complete'), { leaseId, leaseEpoch })
-  expect(told(late)).toEqual(final('lease_revoked'))
+  expect(refusalOf(late)).toEqual(final('lease_revoked'))
   await engine.executions.cancel({ executionId })
-  expect(told(await ask('POST', at(executionId, '/replay'), {}))).toEqual(final('replay_limit'))
+  expect(refusalOf(await ask('POST', at(executionId, '/replay'), {}))).toEqual(final('replay_limit'))
   const ended = await ask('POST', at(executionId, '/signals'), { name: 'n' })
-  expect(told(ended)).toEqual(final('target_not_signalable'))
+  expect(refusalOf(ended)).toEqual(final('target_not_signalable'))
   const { flowId } = await engine.flows.create({ kind: 'f' })
   await engine.flows.cancel({ flowId })
   const grown = await ask('POST', `/v1/flows/${encodeURIComponent(flowId)}/members`, { execution: { kind: 'a' } })
-  expect(told(grown)).toEqual(final('flow_terminal'))
+  expect(refusalOf(grown)).toEqual(final('flow_terminal'))
 })
 
 test('HTTP-11 a server whose engine is closed answers 503 to every operation, and is not ready', async () => {
@@ -85,7 +85,7 @@ test('HTTP-11 a server whose engine is closed answers 503 to every operation, an
     ['POST', '/v1/executions', { kind: 'a' }],
   ] as const) {
     const refused = await ask(method, path, body)
-    expect(told(refused)).toEqual({ status: 503, code: 'engine_closed', retryable: false })
+    expect(refusalOf(refused)).toEqual({ status: 503, code: 'engine_closed', retryable: false })
   }
   const app = createApp(opened.engine, { authenticate: null })
   expect((await app.fetch(new Request('http://localhost/readyz'))).status).toBe(503)
@@ -100,7 +100,7 @@ test('HTTP-12 a fault of the server is a 500 without internal details; the log h
   const logger = { ...silent, error: (line: string) => void lines.push(line) }
   const ask = asking(createApp(broken, { authenticate: null, logger }))
   const refused = await ask('GET', '/v1/time', undefined, { 'x-request-id': 'r-1' })
-  expect(told(refused)).toEqual({ status: 500, code: 'internal_error', retryable: false })
+  expect(refusalOf(refused)).toEqual({ status: 500, code: 'internal_error', retryable: false })
   expect(JSON.stringify(refused.body)).not.toContain('secret of the house')
   expect(lines).toHaveLength(1)
   expect(lines[0]).toMatch(/r-1[\s\S]*secret of the house/)
@@ -111,15 +111,15 @@ test('HTTP-22 an execution with an expired lease is claimed again as a reclaim, 
   const policy = { maxReclaimCount: 1 }
   const { body: created } = await ask('POST', '/v1/executions', { kind: 'a', policy })
   const claim = async () => (await ask('POST', '/v1/executions/claim', { ...worker, leaseTtl: '10s' })).body.claims
-  const lapse = async () => {
+  const expire = async () => {
     await clock.advance('11s')
     await leaseExpiry.runOnce(sql)
   }
   expect(await claim()).toMatchObject([{ reason: 'first', attemptIndex: 0, leaseEpoch: 1 }])
   expect(await claim()).toEqual([])
-  await lapse()
+  await expire()
   expect(await claim()).toMatchObject([{ reason: 'reclaim', attemptIndex: 0, leaseEpoch: 2 }])
-  await lapse()
+  await expire()
   expect(await claim()).toEqual([])
   const { body } = await ask('GET', at(created.executionId))
   expect(body).toMatchObject({ publicState: 'failed', failureReason: 'reclaim_limit' })

@@ -28,10 +28,10 @@ test('a client that reconnects with Last-Event-ID receives the missed events, on
     await engine.executions.cancel({ executionId })
     ids.push(executionId)
   }
-  const heard = await first.next()
+  const received = await first.next()
   await first.end()
-  expect(heard.data.executionId).toBe(ids[0])
-  const again = await listen(app, '/v1/events?kinds=ended', { 'last-event-id': heard.id! })
+  expect(received.data.executionId).toBe(ids[0])
+  const again = await listen(app, '/v1/events?kinds=ended', { 'last-event-id': received.id! })
   expect([await again.next(), await again.next()].map(({ data }) => data.executionId)).toEqual(ids.slice(1))
 })
 

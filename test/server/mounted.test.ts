@@ -34,7 +34,7 @@ test('below a path that the server strips, like Express, a client works by the U
   const { app } = await mounted()
   const handle = getRequestListener(app.fetch)
   const url = await listen((request, answer) => {
-    if (!request.url?.startsWith('/flows/')) return answer.writeHead(404).end('of somebody else')
+    if (!request.url?.startsWith('/flows/')) return answer.writeHead(404).end('of another app')
     request.url = request.url.slice('/flows'.length)
     return handle(request, answer)
   })

@@ -132,11 +132,11 @@ test('the same requests with a key of their own namespace read the objects', asy
   const things = await thingsOf(theirs)
   const app = createApp(engine, { rateLimit: false })
   const { key } = await engine.apiKeys.create({ name: 'theirs', scopes: ['read'], namespace: 'theirs' })
-  const heard: string[] = []
+  const received: string[] = []
   for (const operation of operations.filter(({ route }) => route.method === 'GET')) {
-    if ((await asked(app, key, operation, things)).includes('hidden')) heard.push(operation.route.operationId)
+    if ((await asked(app, key, operation, things)).includes('hidden')) received.push(operation.route.operationId)
   }
-  expect(heard.length).toBeGreaterThan(12)
+  expect(received.length).toBeGreaterThan(12)
 })
 
 test('a stream of one namespace contains no events of another', async () => {

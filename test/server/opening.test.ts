@@ -68,18 +68,18 @@ test('a key that another process creates is required within ten seconds, and for
 
 test('a check that began before a key was created does not admit a request that arrived after it', async () => {
   const { engine } = await setup()
-  const looks: (() => void)[] = []
+  const checks: (() => void)[] = []
   const list: typeof engine.apiKeys.list = async (request) => {
     const page = await engine.apiKeys.list(request)
-    if (looks.length < 1) await new Promise<void>((resolve) => looks.push(resolve))
+    if (checks.length < 1) await new Promise<void>((resolve) => checks.push(resolve))
     return page
   }
   const requirement = new KeyRequirement({ ...engine, apiKeys: { ...engine.apiKeys, list } }, false)
   const before = requirement.check()
-  await expect.poll(() => looks.length).toBe(1)
+  await expect.poll(() => checks.length).toBe(1)
   await engine.apiKeys.create(admin)
   const after = requirement.check()
-  looks[0]!()
+  checks[0]!()
   expect(await after).toBe(true)
   await before
 })

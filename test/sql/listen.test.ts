@@ -34,14 +34,14 @@ const send = async (sql: Sql, channel: string, payload: string): Promise<void> =
 test('one connection serves all channels, and the first of them opens it', async () => {
   const sql = await (await blankDatabase()).open()
   expect(await sql.query(LISTENERS, {})).toHaveLength(0)
-  const heard: string[] = []
-  await sql.listen('a', (payload) => heard.push(`a ${payload}`))
-  await sql.listen('b', (payload) => heard.push(`b ${payload}`))
+  const received: string[] = []
+  await sql.listen('a', (payload) => received.push(`a ${payload}`))
+  await sql.listen('b', (payload) => received.push(`b ${payload}`))
   expect(await sql.query(LISTENERS, {})).toHaveLength(1)
   await send(sql, 'b', '1')
   await send(sql, 'a', '2')
-  await until(() => heard.length === 4)
-  expect(heard).toEqual(['a null', 'b null', 'b 1', 'a 2'])
+  await until(() => received.length === 4)
+  expect(received).toEqual(['a null', 'b null', 'b 1', 'a 2'])
 })
 
 test('after a lost connection it listens again to every channel, and first reports that hints may be missing', async () => {
@@ -63,25 +63,25 @@ test('a channel that is requested while the connection is being opened receives 
   const database = await blankDatabase()
   const proxy = await startRefusingProxy(database.url)
   const sql = await database.open({ listenUrl: proxy.url })
-  const heard: (string | null)[] = []
+  const received: (string | null)[] = []
   let late: Promise<unknown> | undefined
   proxy.onMessage((message) => {
-    if (message.includes('listen "a"')) late ??= sql.listen('b', (payload) => heard.push(payload))
+    if (message.includes('listen "a"')) late ??= sql.listen('b', (payload) => received.push(payload))
   })
   await sql.listen('a', () => {})
   await late
   await send(sql, 'b', 'x')
-  await until(() => heard.includes('x'))
+  await until(() => received.includes('x'))
 })
 
 test('a listen URL that cannot be reached logs one warning, does not delay the caller, and stops retrying at close', async () => {
   const notes = new Notes()
   const sql = await (await blankDatabase()).open({ listenUrl: 'postgres://127.0.0.1:1/x', logger: notes })
-  const heard: unknown[] = []
-  await sql.listen('x', (payload) => heard.push(payload))
-  await sql.listen('y', (payload) => heard.push(payload))
+  const received: unknown[] = []
+  await sql.listen('x', (payload) => received.push(payload))
+  await sql.listen('y', (payload) => received.push(payload))
   await new Promise((resolve) => setTimeout(resolve, 500))
-  expect(heard).toEqual([])
+  expect(received).toEqual([])
   expect(notes.warnings).toEqual([expect.stringContaining('cannot listen for notifications')])
   await sql.close()
 })

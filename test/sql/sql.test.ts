@@ -65,7 +65,7 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
     ['an invalid date', { timestamptz: new Date(Number.NaN) }, 'test.echo: timestamptz must be a valid Date'],
     ['a plain array for bytes', { bytea: [1] }, 'test.echo: bytea must be a Uint8Array, not an instance of Array'],
     ['nothing for JSON', { jsonb: undefined }, 'test.echo: jsonb must be a JSON value, not undefined'],
-    ['a value that nobody asked for', { extra: 1 }, 'test.echo: unknown parameter extra'],
+    ['a value without a parameter', { extra: 1 }, 'test.echo: unknown parameter extra'],
   ])('%s is a TypeError that names statement and parameter', async (_, wrong, message) => {
     await expect(sql.query(ECHO, { ...SAMPLE, ...wrong } as never)).rejects.toThrow(
       expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(message) }),
@@ -138,9 +138,9 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
 
   test('a hint arrives on its channel after the commit, and not after a rollback', async () => {
     const channel = `Channel "${randomUUID()}"`
-    const heard: (string | null)[] = []
-    const stop = await sql.listen(channel, (payload) => heard.push(payload))
-    expect(heard).toEqual([null])
+    const received: (string | null)[] = []
+    const stop = await sql.listen(channel, (payload) => received.push(payload))
+    expect(received).toEqual([null])
     await sql
       .transaction(async (tx) => {
         await tx.query(NOTIFY, { channel, payload: 'undone' })
@@ -148,11 +148,11 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
       })
       .catch(() => {})
     await sql.pipeline([call(NOTIFY, { channel: 'another', payload: 'x' }), call(NOTIFY, { channel, payload: 'done' })])
-    await until(() => heard.length > 1)
-    expect(heard).toEqual([null, 'done'])
+    await until(() => received.length > 1)
+    expect(received).toEqual([null, 'done'])
     await stop()
     await sql.query(NOTIFY, { channel, payload: 'late' })
-    expect(heard).toEqual([null, 'done'])
+    expect(received).toEqual([null, 'done'])
   })
 
   test('two listeners of one channel both receive hints, and one continues when the other stops', async () => {
@@ -171,13 +171,13 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
 
   test('a handler that throws does not silence the others, and is logged', async () => {
     const channel = randomUUID()
-    const heard: (string | null)[] = []
+    const received: (string | null)[] = []
     const stopFirst = await sql.listen(channel, (payload) => {
       throw new Error(`clumsy ${payload}`)
     })
-    const stopSecond = await sql.listen(channel, (payload) => heard.push(payload))
+    const stopSecond = await sql.listen(channel, (payload) => received.push(payload))
     await sql.query(NOTIFY, { channel, payload: 'still here' })
-    await until(() => heard.includes('still here'))
+    await until(() => received.includes('still here'))
     expect(things.notes.warnings).toEqual([
       expect.stringContaining('clumsy null'),
       expect.stringContaining('clumsy still here'),
@@ -188,14 +188,14 @@ describe.each(['embedded', 'postgres'] as const)('%s', (kind) => {
 
   test('one function passed twice is two listeners, and a stop ends one of them', async () => {
     const channel = randomUUID()
-    const heard: string[] = []
-    const hear = (payload: string | null): void => void (payload !== null && heard.push(payload))
+    const received: string[] = []
+    const hear = (payload: string | null): void => void (payload !== null && received.push(payload))
     const [stopFirst, stopSecond] = [await sql.listen(channel, hear), await sql.listen(channel, hear)]
     await stopFirst()
     await stopFirst()
     await sql.query(NOTIFY, { channel, payload: 'one' })
-    await until(() => heard.length > 0)
-    expect(heard).toEqual(['one'])
+    await until(() => received.length > 0)
+    expect(received).toEqual(['one'])
     await stopSecond()
   })
 

@@ -102,11 +102,11 @@ test('a member reads by name how its upstream members ended, and their results',
 })
 
 test('a running sibling that is no longer needed is aborted through its signal', async () => {
-  let heard: unknown = null
+  let received: unknown = null
   const fast = task('fast', () => 'first')
   const slow = task('slow', async (ctx) => {
     await new Promise<void>((resolve) => ctx.abort.addEventListener('abort', () => resolve(), { once: true }))
-    heard = ctx.abort.reason
+    received = ctx.abort.reason
   })
   const choose = task('choose', (ctx) => ctx.upstream(fast))
   const started = await working([fast, slow, choose], { concurrency: 3 })
@@ -119,8 +119,8 @@ test('a running sibling that is no longer needed is aborted through its signal',
     state: 'completed',
     members: { completed: 2, cancelled: 1 },
   })
-  await expect.poll(() => heard).not.toBeNull()
-  expect((heard as Error).message).toContain('is cancelled; stop working on it')
+  await expect.poll(() => received).not.toBeNull()
+  expect((received as Error).message).toContain('is cancelled; stop working on it')
   const why = { publicState: 'cancelled', reason: 'sibling_quorum_satisfied' }
   expect((await run.graph()).members).toContainEqual(expect.objectContaining({ name: 'slow', ...why }))
 })

@@ -84,17 +84,17 @@ test('retryIn, cancel and restart inside of a step end the run as they do elsewh
 })
 
 test('a running step is aborted when its run ends without it, and a finished step is not', async () => {
-  const heard: string[] = []
+  const received: string[] = []
   let hasBegun = (): void => {}
   const failing = task('failing', { retry: atOnce(1) }, async (ctx) => {
     const begun = new Promise<void>((resolve) => (hasBegun = resolve))
-    await ctx.step('early', ({ signal }) => signal.addEventListener('abort', () => heard.push('early')))
+    await ctx.step('early', ({ signal }) => signal.addEventListener('abort', () => received.push('early')))
     const long = ctx.step(
       'long',
       ({ signal }) =>
         new Promise<void>((_, reject) => {
           signal.addEventListener('abort', () => {
-            heard.push((signal.reason as Error).message)
+            received.push((signal.reason as Error).message)
             reject(signal.reason as Error)
           })
           hasBegun()
@@ -112,7 +112,7 @@ test('a running step is aborted when its run ends without it, and a finished ste
   const run = await submit(failing)
   await worker.tick()
   await expect(run.result()).rejects.toMatchObject({ code: 'execution_failed' })
-  expect(heard).toEqual([`the run of ${run.id} has ended, so the result of this step is not used`])
+  expect(received).toEqual([`the run of ${run.id} has ended, so the result of this step is not used`])
   expect(await recordedBy(engine, run.id)).toEqual(['step early: succeeded', 'step fails: failed'])
 })
 

@@ -18,10 +18,10 @@ const reporting: Middleware = async (ctx, next) => {
 }
 
 test('middleware that uses the context of a suspended run holds no slot', async () => {
-  const heard: string[] = []
+  const received: string[] = []
   const outermost: Middleware = (_, next) =>
     next().catch((error: unknown) => {
-      heard.push((error as { how?: string }).how ?? 'threw')
+      received.push((error as { how?: string }).how ?? 'threw')
       throw error
     })
   const sleepy = task('sleepy', async (ctx) => {
@@ -38,7 +38,7 @@ test('middleware that uses the context of a suspended run holds no slot', async 
   await runAll()
   expect(await run.result()).toBe('done')
   expect(worker.running).toBe(0)
-  expect(heard).toEqual(['delayed', 'suspended'])
+  expect(received).toEqual(['delayed', 'suspended'])
 })
 
 test('a wait that cannot be made fails the run once, and the middleware around it may still use the context', async () => {

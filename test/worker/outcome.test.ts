@@ -191,31 +191,31 @@ test('tasks of different versions run side by side: each execution runs with the
 })
 
 test('middleware wraps every run, the first one outermost, and can see how a run ended', async () => {
-  const heard: string[] = []
+  const received: string[] = []
   const nap = task('nap', async (ctx, hours: number) => {
-    heard.push('handler')
+    received.push('handler')
     if (hours > 0) await ctx.sleep('nap', '1h')
     return hours
   })
   const layer = (name: string) => async (_: unknown, next: () => Promise<unknown>) => {
-    heard.push(`${name} in`)
+    received.push(`${name} in`)
     try {
       return await next()
     } catch (error) {
-      heard.push(error instanceof RunLeft ? `${name}: ${error.how}` : String(error))
+      received.push(error instanceof RunLeft ? `${name}: ${error.how}` : String(error))
       throw error
     } finally {
-      heard.push(`${name} out`)
+      received.push(`${name} out`)
     }
   }
   const { submit, worker, after } = await working([nap], { middleware: [layer('a'), layer('b')] })
   const short = await submit(nap, 0)
   await worker.tick()
-  expect(heard.splice(0)).toEqual(['a in', 'b in', 'handler', 'b out', 'a out'])
+  expect(received.splice(0)).toEqual(['a in', 'b in', 'handler', 'b out', 'a out'])
   expect(await short.result()).toBe(0)
   const long = await submit(nap, 1)
   await worker.tick()
-  expect(heard.splice(0)).toEqual(['a in', 'b in', 'handler', 'b: delayed', 'b out', 'a: delayed', 'a out'])
+  expect(received.splice(0)).toEqual(['a in', 'b in', 'handler', 'b: delayed', 'b out', 'a: delayed', 'a out'])
   await after('1h')
   expect(await long.result()).toBe(1)
 })

@@ -89,7 +89,7 @@ test.each<[string, SubmitOptions]>([
 
 test.each<[string, () => unknown]>([
   ['the state of the world', () => new EngineError('flow_not_found', 'no')],
-  ['what somebody can mend', () => new EngineError('forbidden', 'no')],
+  ['a fault that others can fix', () => new EngineError('forbidden', 'no')],
   ['the page of a proxy', () => new EngineError('invalid_url', 'no')],
   ['whatever a permanent error is the cause of', () => new Error('no', { cause: new PermanentError('no') })],
 ])('%s is tried again', async (_, make) => {

@@ -56,7 +56,7 @@ test('an execution that its holder delays or fails with a short back-off is prom
 
 test.each([
   ['of a condition that nothing early can meet', { kind: 'signal', waitpoint: 'answer' }],
-  ['of a condition that is judged first', { kind: 'signal', name: 'answer' }],
+  ['of a condition that is evaluated first', { kind: 'signal', name: 'answer' }],
 ] as const)('a short timeout %s fires at its time', async (_, condition) => {
   const { sql } = await setup()
   const { engine, running, state } = await supervised(sql)

@@ -139,8 +139,8 @@ test('SDK-10 an idle claim polls less and less often, and soon again when it sta
     // Others, such as the driver, set longer ones.
     const pauses = (): unknown[] => asked.ms.filter((ms) => ms !== undefined && ms <= 1000)
     // Only as far as its timer, because the driver's own patience is measured by the same timers.
-    for (let heard = 0; pauses().length < 6;) {
-      if (pauses().length > heard) await vi.advanceTimersByTimeAsync(pauses()[heard++] as number)
+    for (let received = 0; pauses().length < 6;) {
+      if (pauses().length > received) await vi.advanceTimersByTimeAsync(pauses()[received++] as number)
       await new Promise((resolve) => setImmediate(resolve))
     }
     over.abort()

@@ -4,14 +4,14 @@ import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
 import type { Factory } from '../../support/factory.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup } from '../../support/setup.ts'
-import { atNoon, flowId, later, nobody, noon, now, past, sentenceOf, soon, type Given } from './explained.ts'
+import { atNoon, flowId, later, noWorker, noon, now, past, sentenceOf, soon, type Given } from './explained.ts'
 import { fenceOf, held } from './holder.ts'
 import * as stored from '../../support/stored.ts'
 
 type Case = readonly [what: string, make: (given: Given) => Promise<ExecutionId>, sentence: string]
 
 const cases: readonly Case[] = [
-  ['waiting', ({ given }) => given.waiting(), `Has been waiting for a worker since ${noon}: ${nobody}.`],
+  ['waiting', ({ given }) => given.waiting(), `Has been waiting for a worker since ${noon}: ${noWorker}.`],
   [
     'lapsed',
     async ({ given, sql }) => {
@@ -19,7 +19,7 @@ const cases: readonly Case[] = [
       await stored.executions.change(sql, { consecutive_expiry_count: 2 })
       return id
     },
-    `Lost its worker (2 times in a row) and has been waiting for another since ${noon}: ${nobody}.`,
+    `Lost its worker (2 times in a row) and has been waiting for another since ${noon}: ${noWorker}.`,
   ],
   [
     'revoked',
@@ -28,7 +28,7 @@ const cases: readonly Case[] = [
       await engine.leases.revoke({ executionId })
       return executionId
     },
-    `Its lease was revoked; it has been waiting for a worker since ${noon}: ${nobody}.`,
+    `Its lease was revoked; it has been waiting for a worker since ${noon}: ${noWorker}.`,
   ],
   [
     'released',
@@ -37,12 +37,12 @@ const cases: readonly Case[] = [
       await engine.executions.release(fenceOf(claim))
       return claim.executionId
     },
-    `Was released by its worker and has been waiting for another since ${noon}: ${nobody}.`,
+    `Was released by its worker and has been waiting for another since ${noon}: ${noWorker}.`,
   ],
   [
     'resumable',
     ({ given }) => given.resumable(),
-    `Was resumed and has been waiting for a worker since ${noon}: ${nobody}.`,
+    `Was resumed and has been waiting for a worker since ${noon}: ${noWorker}.`,
   ],
   [
     'replayed',
@@ -51,7 +51,7 @@ const cases: readonly Case[] = [
       await engine.executions.replay({ executionId })
       return executionId
     },
-    `Was replayed and has been waiting for a worker since ${noon}: ${nobody}.`,
+    `Was replayed and has been waiting for a worker since ${noon}: ${noWorker}.`,
   ],
   [
     'retried at once',
@@ -61,7 +61,7 @@ const cases: readonly Case[] = [
       await engine.executions.fail({ ...fenceOf(claim), reason: 'broke' })
       return claim.executionId
     },
-    `Failed; attempt 2 of 3 has been waiting for a worker since ${noon}: ${nobody}.`,
+    `Failed; attempt 2 of 3 has been waiting for a worker since ${noon}: ${noWorker}.`,
   ],
   ['delayed', ({ given }) => given.delayed({ until: soon }), `Is delayed until ${later}.`],
   [
@@ -210,19 +210,19 @@ const changed: readonly (readonly [string, (given: Factory) => Promise<Execution
     'over its delay',
     (given) => given.interrupted(),
     "interruption = 'delayed'",
-    `Its delay has ended; it has been waiting for a worker since ${noon}: ${nobody}.`,
+    `Its delay has ended; it has been waiting for a worker since ${noon}: ${noWorker}.`,
   ],
   [
     'timed out and resumed',
     (given) => given.resumable(),
     "interruption = 'timed_out'",
-    `Its wait timed out; it has been waiting for a worker since ${noon}: ${nobody}.`,
+    `Its wait timed out; it has been waiting for a worker since ${noon}: ${noWorker}.`,
   ],
   [
     'woken by its children',
     (given) => given.resumable(),
     "interruption = 'children'",
-    `Its children have ended; it has been waiting for a worker since ${noon}: ${nobody}.`,
+    `Its children have ended; it has been waiting for a worker since ${noon}: ${noWorker}.`,
   ],
   [
     'held back by a budget',

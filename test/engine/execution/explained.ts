@@ -27,5 +27,5 @@ export async function sentenceOf(engine: Engine, executionId: ExecutionId): Prom
   return (await engine.executions.explain(executionId))!.sentence
 }
 
-export const nobody = "no registered worker serves lane 'default'"
+export const noWorker = "no registered worker serves lane 'default'"
 export const flowId = '{fp:7}:01900000-0000-7000-8000-000000000002'

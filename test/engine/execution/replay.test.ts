@@ -34,8 +34,8 @@ test.each(['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const)(
       cancellationReason: null,
       cancelledBy: null,
     })
-    const told = await stored.events.pick(sql, ['actor', 'reason', 'generation'], { event_type: 'replayed' })
-    expect(told).toEqual([{ actor: 'ann', reason: 'fixed', generation: 1 }])
+    const recorded = await stored.events.pick(sql, ['actor', 'reason', 'generation'], { event_type: 'replayed' })
+    expect(recorded).toEqual([{ actor: 'ann', reason: 'fixed', generation: 1 }])
   },
 )
 

@@ -206,7 +206,7 @@ test('a past point in time is satisfied, and a future one is the timer', async (
 })
 
 test.each<[string, (engine: Engine, claim: Claim) => Promise<{ waitpointId: WaitpointId }>, string]>([
-  ['of nobody', async () => ({ waitpointId: formatWaitpointId(7, mintUuid()) }), 'waitpoint_not_found'],
+  ['that does not exist', async () => ({ waitpointId: formatWaitpointId(7, mintUuid()) }), 'waitpoint_not_found'],
   [
     'of another execution',
     async (engine) => {

@@ -253,11 +253,11 @@ test('a wait for the endings of its members does not wait for the owed work of o
   const fixture = await setup()
   const { sql, dispatched } = fixture
   const { flowId } = await walk(fixture, { edges: ['a > b'] })
-  const busy = new Dispatcher(sql, nobody)
+  const busy = new Dispatcher(sql, ignoreEffects)
   const dispatcher = { start: (pending: number) => busy.start(pending), idle: () => new Promise<void>(() => {}) }
-  const around = { sql, dispatcher, publish: nobody }
+  const around = { sql, dispatcher, publish: ignoreEffects }
   expect(await cancelFlow(around, localCaller, { flowId, wait: '1h' })).toMatchObject({ kind: 'cancelled' })
   await Promise.all([busy.idle(), dispatched()])
 })
 
-function nobody(): void {}
+function ignoreEffects(): void {}

@@ -47,9 +47,9 @@ test('two items with one key never share a set, and keep their order', async () 
 test('a thousand calls for one key delay no other, and the merger checks each of them once', async () => {
   const recorded = record(echo)
   const { sql } = await setup()
-  let looks = 0
+  let reads = 0
   const keyOf = (item: string): string => {
-    looks += 1
+    reads += 1
     return recorded.operation.keyOf(item)
   }
   const merger = new Merger(sql, { ...recorded.operation, keyOf }, () => {})
@@ -57,7 +57,7 @@ test('a thousand calls for one key delay no other, and the merger checks each of
   expect(await Promise.all(items.map((item) => merger.one(item)))).toEqual(echo(items))
   expect(recorded.sets[0]).toEqual(['hot:0', 'other'])
   expect(recorded.sets.flat().filter((item) => item !== 'other')).toEqual(items.slice(0, -1))
-  expect(looks).toBe(items.length)
+  expect(reads).toBe(items.length)
 })
 
 test('a full set is sent beside another, up to the first item that needs a row of that one', async () => {

@@ -23,8 +23,8 @@ test('LEASE-25 a revoked lease ends, the execution returns to its queue, and the
     lease: null,
     leaseReclaimCount: 0,
   })
-  const told = await stored.leaseEvents.pick(sql, ['event_type', 'reason', 'lease_epoch', 'worker_instance_id'])
-  expect(told).toEqual([{ event_type: 'revoked', reason: 'stuck', lease_epoch: 7, worker_instance_id: 'wx' }])
+  const recorded = await stored.leaseEvents.pick(sql, ['event_type', 'reason', 'lease_epoch', 'worker_instance_id'])
+  expect(recorded).toEqual([{ event_type: 'revoked', reason: 'stuck', lease_epoch: 7, worker_instance_id: 'wx' }])
   await refusal('lease_revoked', engine.executions.complete({ executionId, leaseId, leaseEpoch: 7 }))
   const { claims } = await engine.executions.claim({ workerId: 'w', workerInstanceId: 'w', lanes: ['default'] })
   expect(claims).toMatchObject([{ executionId, reason: 'reclaim', leaseEpoch: 8 }])

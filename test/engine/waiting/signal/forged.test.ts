@@ -18,7 +18,7 @@ import * as stored from '../../../support/stored.ts'
 const anySignal: Condition = { kind: 'signal', waitpoint: 'door' }
 const twoSignals: Condition = { kind: 'count', n: 2, distinct: 'signals', waitpoints: ['door'] }
 const read = 'signal.read-answerable'
-const judged = 'signal.lock'
+const evaluating = 'signal.lock'
 const settled = 'signal.settle'
 
 /** Records the first statement of each round trip. */
@@ -124,7 +124,7 @@ test('a wrong link and one to a waitpoint that never existed are refused after t
   for (const wrong of [forgedLink(link), unknown]) {
     expect(await sentBy(() => refusal('invalid_token', engine.signals.redeem({ link: wrong })))).toEqual([read])
   }
-  expect(await sentBy(() => engine.signals.redeem({ link }))).toEqual([read, judged])
+  expect(await sentBy(() => engine.signals.redeem({ link }))).toEqual([read, evaluating])
 })
 
 test('a stream through one waitpoint is looked up once; wrong tokens in it do not change that', async () => {
@@ -133,11 +133,11 @@ test('a stream through one waitpoint is looked up once; wrong tokens in it do no
   const { executionId, doors } = await parked(engine, condition)
   const { waitpointId, token } = doors['door']!
   const deliver = (given: string) => engine.signals.deliver({ waitpointId, token: given, name: 'one' })
-  expect(await sentBy(() => deliver(token))).toEqual([read, judged])
-  expect(await sentBy(() => deliver(token))).toEqual([judged])
+  expect(await sentBy(() => deliver(token))).toEqual([read, evaluating])
+  expect(await sentBy(() => deliver(token))).toEqual([evaluating])
   expect(await sentBy(() => refusal('invalid_token', deliver(forgedToken(token))))).toEqual([read])
-  expect(await sentBy(() => deliver(token))).toEqual([judged])
-  expect(await sentBy(() => Promise.all([deliver(token), deliver(token)]))).toEqual([judged])
+  expect(await sentBy(() => deliver(token))).toEqual([evaluating])
+  expect(await sentBy(() => Promise.all([deliver(token), deliver(token)]))).toEqual([evaluating])
   expect(await stateOf(engine, executionId)).toBe('resumable')
 })
 
@@ -149,7 +149,7 @@ test('waitpoints that this process opened are not looked up, also for signals th
   const sent = await sentBy(async () => {
     answers = await engine.signals.deliverMany([one, { ...one, name: 'late' }])
   })
-  expect(sent).toEqual([settled, judged])
+  expect(sent).toEqual([settled, evaluating])
   expect(answers).toMatchObject([
     { effect: 'resume_condition_satisfied' },
     { kind: 'refused', error: { code: 'waitpoint_closed' } },
@@ -176,10 +176,10 @@ test('a token whose key has expired meanwhile is refused under the lock, and fro
   const { executionId, doors } = await parked(engine, { ...twoSignals, n: 3 })
   const deliver = () => engine.signals.deliver({ ...doors['door']!, name: 'one' })
   await deliver()
-  expect(await sentBy(deliver)).toEqual([judged])
+  expect(await sentBy(deliver)).toEqual([evaluating])
   await engine.signingKeys.rotate({ grace: '1m' })
   await clock.advance('61s')
-  expect(await sentBy(() => refusal('invalid_token', deliver()))).toEqual([judged])
+  expect(await sentBy(() => refusal('invalid_token', deliver()))).toEqual([evaluating])
   expect(await sentBy(() => refusal('invalid_token', deliver()))).toEqual([read])
   expect(await stateOf(engine, executionId)).toBe('suspended')
 })

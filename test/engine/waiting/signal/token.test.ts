@@ -87,22 +87,22 @@ test('a namespace with a key of its own signs with it, and its tokens are not th
 
 test('the database never receives a token or a link, so no table, no log and no error of it contains one', async () => {
   const { sql } = await setup()
-  const told: unknown[] = []
+  const sentValues: unknown[] = []
   const engine = createEngine({
     ...around(sql, (ask) => ask()),
     query(statement, values) {
-      told.push(values)
+      sentValues.push(values)
       return sql.query(statement, values)
     },
     pipeline(calls, options) {
-      told.push(calls.map(({ values }) => values))
+      sentValues.push(calls.map(({ values }) => values))
       return sql.pipeline(calls, options)
     },
     decide(reads, decide, options) {
-      told.push(reads.map(({ values }) => values))
+      sentValues.push(reads.map(({ values }) => values))
       const recorded: typeof decide = (found) => {
         const writes = decide(found)
-        told.push(writes.map(({ values }) => values))
+        sentValues.push(writes.map(({ values }) => values))
         return writes
       }
       return sql.decide(reads, recorded, options)
@@ -122,7 +122,7 @@ test('the database never receives a token or a link, so no table, no log and no 
   await refusal('invalid_token', engine.signals.deliver({ waitpointId, token: ahead.token, name: 'ready' }))
   await engine.signals.deliver({ waitpointId, token, name: 'ready' })
   await refusal('waitpoint_closed', engine.signals.deliver({ waitpointId, token, name: 'ready' }))
-  const text = JSON.stringify(told)
+  const text = JSON.stringify(sentValues)
   expect(text).toContain('early')
   for (const secret of [token.split(':')[1]!, ahead.token.split(':')[1]!, link]) expect(text).not.toContain(secret)
 })
