@@ -45,7 +45,7 @@ test('bytes and errors return where the route has them, and documents stay uncha
 })
 
 test('a refusal of a newer server, with an unknown code, becomes an internal error', () => {
-  const told = { items: [{ kind: 'refused', error: { code: 'brand_new', message: 'new', details: {} } }] }
-  const back = fromWire(executions.createMany, told) as { items: { error: EngineError }[] }
+  const response = { items: [{ kind: 'refused', error: { code: 'brand_new', message: 'new', details: {} } }] }
+  const back = fromWire(executions.createMany, response) as { items: { error: EngineError }[] }
   expect(back.items[0]!.error).toMatchObject({ code: 'internal_error', message: 'new', details: { code: 'brand_new' } })
 })

@@ -36,9 +36,9 @@ test('a file that is written, replaced, removed or created again is reported', a
     () => rm(file),
     () => writeFile(file, '4'),
   ]) {
-    const told = changed()
+    const change = changed()
     await act()
-    await told
+    await change
   }
 })
 

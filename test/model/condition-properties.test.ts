@@ -26,15 +26,15 @@ describe('any condition', () => {
   })
 
   test('is satisfied exactly when the plain reading of it says so', () => {
-    const seen = { met: 0, unmet: 0 }
+    const seen = { satisfied: 0, unsatisfied: 0 }
     check(
       fc.property(conditions, facts, (condition, known) => {
         const { satisfied } = evaluate(condition, known)
-        seen[satisfied ? 'met' : 'unmet'] += 1
+        seen[satisfied ? 'satisfied' : 'unsatisfied'] += 1
         expect(satisfied).toBe(holds(condition, known))
       }),
     )
-    expect(Math.min(seen.met, seen.unmet)).toBeGreaterThan(numRuns / 20)
+    expect(Math.min(seen.satisfied, seen.unsatisfied)).toBeGreaterThan(numRuns / 20)
   })
 
   test('stays satisfied when more signals arrive, and when time passes', () => {

@@ -244,13 +244,13 @@ export class FlowReference {
   }
 
   #resolutionsOf(name: string): ReadonlyMap<string, EdgeResolution> {
-    const told = new Map(this.#letGo.get(name))
+    const byUpstream = new Map(this.#letGo.get(name))
     for (const { upstream, kind } of this.#inboundOf(name)) {
-      if (told.has(upstream)) continue
+      if (byUpstream.has(upstream)) continue
       const resolution = kind === 'start' ? this.#startOf(upstream) : this.#resolved(upstream, kind)
-      if (resolution !== null) told.set(upstream, resolution)
+      if (resolution !== null) byUpstream.set(upstream, resolution)
     }
-    return told
+    return byUpstream
   }
 
   /** An edge within a flow is resolved when that has started; nothing in a skipped flow runs. */

@@ -20,7 +20,7 @@ test.each([
     'ctx.race of "a", "b" was never awaited',
     (ctx: Context) => void ctx.race([ctx.waitFor('a'), ctx.sleep('b', '1h')]),
   ],
-])('a forgotten %s fails the run for good in the test kit, and the error names it', async (_, told, forget) => {
+])('a forgotten %s fails the run for good in the test kit, and the error names it', async (_, sentence, forget) => {
   let runCount = 0
   const forgetful = task('forgetful', async (ctx) => {
     runCount += 1
@@ -29,7 +29,7 @@ test.each([
   })
   await using t = await testEngine({ tasks: [forgetful, other] })
   const run = await t.submit(forgetful)
-  await expect(run.result()).rejects.toThrow(told)
+  await expect(run.result()).rejects.toThrow(sentence)
   await expect(run.result()).rejects.toThrow('did you forget await?')
   const error = await run.result().catch((thrown: unknown) => thrown as { details: { error: { details: unknown } } })
   expect(JSON.stringify(error)).toContain('unawaited_work')

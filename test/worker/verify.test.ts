@@ -124,10 +124,10 @@ test('another order, a missing step or another kind differs, with both names, al
       { isRefused: true, sentence: expect.stringContaining('the recorded value of step "charge" is refused') },
     ],
   ]
-  for (const [code, told] of changed) {
+  for (const [code, difference] of changed) {
     const { ok, runs } = await verify(order(code), [ended])
     expect(ok).toBe(false)
-    expect(runs[0]).toMatchObject({ kind: 'differs', ...told })
+    expect(runs[0]).toMatchObject({ kind: 'differs', ...difference })
   }
   expect(effects).toEqual([])
 })

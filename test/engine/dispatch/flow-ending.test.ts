@@ -39,7 +39,7 @@ test.each([
   await endAll(flow, endings)
   expect(await flow.row()).toMatchObject({ outcome })
   const { events } = await fixture.engine.flows.timeline(flow.flowId)
-  expect(events.map(({ kind, outcome: told }) => [kind, told]).at(-1)).toEqual(['flow_ended', outcome])
+  expect(events.map(({ kind, outcome: reported }) => [kind, reported]).at(-1)).toEqual(['flow_ended', outcome])
   expect(events.filter(({ kind }) => kind === 'flow_ended')).toHaveLength(1)
 })
 

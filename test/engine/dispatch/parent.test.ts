@@ -101,7 +101,7 @@ test('a parent that waits for another event stays suspended, with its timer', as
   ])
 })
 
-test('a child that ended before the timeout counts, also when its parent was not told yet', async () => {
+test('a child that ended before the timeout counts, also when its parent was not notified yet', async () => {
   const { engine, sql, clock } = await setup({ dispatch: false })
   const [met, unmet] = [await held(engine), await held(engine)]
   for (const [parent, more] of [[met, []] as const, [unmet, [{ kind: 'operator' }]] as const]) {

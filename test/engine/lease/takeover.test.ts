@@ -51,8 +51,8 @@ test('LEASE-17 an execution whose lease expired or was revoked can be granted, a
   const { engine, sql } = await setup()
   const { executionId: revoked } = await held(engine)
   await engine.leases.revoke({ executionId: revoked })
-  const lapsed = await factory(sql).interrupted()
-  for (const executionId of [lapsed, revoked]) {
+  const expiredOne = await factory(sql).interrupted()
+  for (const executionId of [expiredOne, revoked]) {
     const { grantId } = await engine.executions.grant({ executionId, ...another })
     const claim = await engine.executions.claimById({ executionId, grantId, ...another })
     expect(claim).toMatchObject({ executionId, reason: 'reclaim', attemptIndex: 0, leaseEpoch: 2 })

@@ -47,10 +47,15 @@ test('WREG-01 a new instance is registered; again it is refreshed, with its curr
     ],
     nextCursor: null,
   })
-  const told = { event_type: 'worker_registered', namespace: 'n', actor: 'ops', worker_instance_id: 'mailer-1' }
+  const registeredEvent = {
+    event_type: 'worker_registered',
+    namespace: 'n',
+    actor: 'ops',
+    worker_instance_id: 'mailer-1',
+  }
   expect(await workerEvents(sql)).toMatchObject([
-    { ...told, details: { workerId: 'mailer', lanes: ['mail'], refreshed: false } },
-    { ...told, details: { workerId: 'mailer', lanes: ['mail', 'post'], refreshed: true } },
+    { ...registeredEvent, details: { workerId: 'mailer', lanes: ['mail'], refreshed: false } },
+    { ...registeredEvent, details: { workerId: 'mailer', lanes: ['mail', 'post'], refreshed: true } },
   ])
 })
 
