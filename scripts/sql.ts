@@ -22,7 +22,7 @@ if (!process.argv.includes('--check')) {
   process.exitCode = 1
 }
 
-/** `execution.claim-by-id.look` is in `execution/claim-by-id.look.sql`. */
+/** `execution.claim-by-id.read` is in `execution/claim-by-id.read.sql`. */
 function fileOf(name: string): string {
   return `${name.replace('.', '/')}.sql`
 }

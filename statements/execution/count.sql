@@ -54,7 +54,7 @@ from (
   select from flowfabric.ff_lease l
   join flowfabric.ff_exec_core e on e.execution_id = any (array[l.execution_id])
   join flowfabric.ff_queue q on q.queue_id = e.queue_id
-  -- Every lease has run out or will.
+  -- Every lease has expired or will expire.
   where l.expires_at_ms > 0 and
     -- from src/engine/execution/list/source.ts: queueCondition
     ($1::text is null or q.namespace = $1)

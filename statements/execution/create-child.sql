@@ -26,10 +26,10 @@
 --   $20 on_parent_ends text[]
 -- columns:
 --   ordinal int8
---   met_id uuid or null
---   met_partition int2 or null
---   met_namespace text or null
---   met_request_hash bytea or null
+--   existing_id uuid or null
+--   existing_partition int2 or null
+--   existing_namespace text or null
+--   existing_request_hash bytea or null
 --   public_state text
 --   parent_state text
 --   parent_depth int4
@@ -40,8 +40,8 @@ with input as materialized (
   select i.*, c.now_ms,
     coalesce(i.delay_until_ms, c.now_ms + i.delay_ms) as due_ms,
     coalesce(i.deadline_at_ms, c.now_ms + i.deadline_ms) as deadline_due_ms,
-    coalesce(k.execution_id, e.execution_id) as met_id,
-    k.request_hash as met_request_hash
+    coalesce(k.execution_id, e.execution_id) as existing_id,
+    k.request_hash as existing_request_hash
   from (select flowfabric.ff_now_ms() as now_ms offset 0) c
   cross join unnest($1::uuid[], $2::int2[], $3::text[], $4::int4[], $5::int2[], $6::text[], $7::bytea[], $8::text[],
     $9::text[], $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::jsonb[], $15::jsonb[], $16::text[], $17::int8[], $18::bytea[],
@@ -67,7 +67,7 @@ born as materialized (
   join flowfabric.ff_exec_core p on p.execution_id = any (array[i.parent_id]) and p.xmin = seen.xmin
   join flowfabric.ff_exec_input n
     on n.partition_key = any (array[i.partition_key]) and n.execution_id = any (array[i.parent_id])
-  where i.met_id is null
+  where i.existing_id is null
   order by i.parent_id
   for no key update of p skip locked
 ),
@@ -127,7 +127,7 @@ keyed as (
   from fresh
   where idempotency_key is not null
 )
-select i.ordinal, i.met_id, e.partition_key as met_partition, e.namespace as met_namespace, i.met_request_hash,
+select i.ordinal, i.existing_id, e.partition_key as existing_partition, e.namespace as existing_namespace, i.existing_request_hash,
   coalesce(e.public_state,
     case when i.due_ms > i.now_ms then 'delayed'::flowfabric.ff_public_state
       else 'waiting'::flowfabric.ff_public_state end) as public_state,
@@ -135,7 +135,7 @@ select i.ordinal, i.met_id, e.partition_key as met_partition, e.namespace as met
   p.attached & 512 /* subFlow */ <> 0 as is_sub_flow,
   i.ordinal in (select ordinal from born) as is_locked
 from input i
-left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.met_id])
+left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.existing_id])
 left join flowfabric.ff_exec_core p
   on p.execution_id = any (array[i.parent_id]) and p.partition_key = i.partition_key and p.namespace = i.namespace
 left join flowfabric.ff_exec_input n

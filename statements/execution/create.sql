@@ -24,18 +24,18 @@
 --   $18 request_hashes bytea[] with nulls
 -- columns:
 --   ordinal int8
---   met_id uuid or null
---   met_partition int2 or null
---   met_namespace text or null
---   met_request_hash bytea or null
+--   existing_id uuid or null
+--   existing_partition int2 or null
+--   existing_namespace text or null
+--   existing_request_hash bytea or null
 --   public_state text
 
 with input as materialized (
   select i.*, c.now_ms,
     coalesce(i.delay_until_ms, c.now_ms + i.delay_ms) as due_ms,
     coalesce(i.deadline_at_ms, c.now_ms + i.deadline_ms) as deadline_due_ms,
-    coalesce(k.execution_id, e.execution_id) as met_id,
-    k.request_hash as met_request_hash
+    coalesce(k.execution_id, e.execution_id) as existing_id,
+    k.request_hash as existing_request_hash
   from (select flowfabric.ff_now_ms() as now_ms offset 0) c
   cross join unnest($1::uuid[], $2::int2[], $3::text[], $4::int4[], $5::int2[], $6::text[], $7::bytea[], $8::text[],
     $9::text[], $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::jsonb[], $15::jsonb[], $16::text[], $17::int8[], $18::bytea[])
@@ -52,7 +52,7 @@ fresh as materialized (
   select *, coalesce(due_ms > now_ms, false) as is_delayed,
     case when tags is null then 0 else 1024 end as attached
   from input
-  where met_id is null
+  where existing_id is null
 ),
 -- from src/engine/transition/new-rows.ts: writeFreshWith
 core as (
@@ -98,10 +98,10 @@ keyed as (
   from fresh
   where idempotency_key is not null
 )
-select i.ordinal, i.met_id, e.partition_key as met_partition, e.namespace as met_namespace, i.met_request_hash,
+select i.ordinal, i.existing_id, e.partition_key as existing_partition, e.namespace as existing_namespace, i.existing_request_hash,
   coalesce(e.public_state,
     case when i.due_ms > i.now_ms then 'delayed'::flowfabric.ff_public_state
       else 'waiting'::flowfabric.ff_public_state end) as public_state
 from input i
-left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.met_id])
-where i.met_id is not null or i.due_ms is not null
+left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.existing_id])
+where i.existing_id is not null or i.due_ms is not null

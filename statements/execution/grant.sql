@@ -49,7 +49,7 @@ clock as materialized (
   having count(*) >= 0
 ),
 -- end of clockAfter
-judged as materialized (
+evaluated as materialized (
   select t.*, c.now_ms, t.eligibility_state = 'eligible_now' as is_eligible,
     coalesce(g.expires_at_ms > c.now_ms and g.grant_id <> t.new_grant_id, false) as is_granted,
     coalesce(g.grant_id = t.new_grant_id, false) as is_given,
@@ -70,7 +70,7 @@ granted as (
   insert into flowfabric.ff_grant as g
     (execution_id, grant_id, granted_at_ms, expires_at_ms, worker_id, worker_instance_id)
   select execution_id, new_grant_id, now_ms, granted_until_ms, worker_id, worker_instance_id
-  from judged
+  from evaluated
   where is_eligible and is_served and not is_granted and not is_given
   on conflict (execution_id) do update
   set grant_id = excluded.grant_id, granted_at_ms = excluded.granted_at_ms, expires_at_ms = excluded.expires_at_ms,
@@ -86,5 +86,5 @@ marked as (
 -- from src/engine/transition/operator-set.ts: targetAnswer
 select v.ordinal, v.queue_id, v.public_state, v.is_eligible, v.is_granted, v.granted_until_ms, v.needed_kind, v.needed_version,
   v.needed_capabilities
-from judged v
+from evaluated v
 -- end of targetAnswer

@@ -38,7 +38,7 @@ clock as materialized (
   having count(*) >= 0
 ),
 -- end of clockAfter
-looked as materialized (
+held_now as materialized (
   select h.*, c.now_ms
   from held h
   cross join clock c
@@ -46,11 +46,11 @@ looked as materialized (
 renewed as (
   update flowfabric.ff_lease l
   set expires_at_ms = k.now_ms + $7, renewed_at_ms = k.now_ms, is_started = l.is_started or k.started
-  from looked k
+  from held_now k
   where l.execution_id = any (array[k.execution_id]) and l.expires_at_ms > k.now_ms
   returning k.*, l.lease_id, l.lease_epoch, l.attempt_index, l.worker_instance_id, l.expires_at_ms
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
     namespace, actor, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
   select now_ms, execution_id, flow_id, generation, 'renewed', partition_key, namespace, actor, 'renewed', lease_id,

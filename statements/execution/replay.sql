@@ -59,7 +59,7 @@ clock as materialized (
   having count(*) >= 0
 ),
 -- end of clockAfter
-judged as materialized (
+evaluated as materialized (
   select t.*, c.now_ms, t.flow_id is not null as is_member,
     coalesce((n.policy ->> 'maxReplayCount')::int4, 10) as most_replays,
     case when n.deadline_after_ms is not null then c.now_ms + n.deadline_after_ms
@@ -80,7 +80,7 @@ judged as materialized (
 ),
 reopening as materialized (
   select j.*, false as is_blocked, true as is_asked, j.actor as reopening_actor, j.reason as reopening_reason
-  from judged j
+  from evaluated j
   where j.lifecycle_phase = 'terminal' and j.replay_count < j.most_replays and not j.is_member
     and j.is_from_known and j.repeated is null
 ),
@@ -164,5 +164,5 @@ kept_steps as (
 -- from src/engine/transition/operator-set.ts: targetAnswer
 select v.ordinal, v.queue_id, v.public_state, v.generation, v.replay_count, v.most_replays, v.next_deadline_ms, v.deadline_dropped,
   v.is_member, v.is_from_known, v.repeated
-from judged v
+from evaluated v
 -- end of targetAnswer

@@ -12,11 +12,11 @@
 --   $6 actor text
 --   $7 tags jsonb
 -- columns:
---   met_partition int2 or null
---   met_namespace text or null
+--   existing_partition int2 or null
+--   existing_namespace text or null
 --   graph_revision int8 or null
 
-with met as materialized (
+with existing as materialized (
   select partition_key, namespace, graph_revision
   from flowfabric.ff_flow_core
   where flow_id = $1
@@ -26,7 +26,7 @@ flow as (
     flow_kind, creator_identity)
   select $1, $1, c.now_ms, c.now_ms, $2, $3, $4, $5
   from (select flowfabric.ff_now_ms() as now_ms offset 0) c
-  where not exists (select from met)
+  where not exists (select from existing)
   returning flow_id, created_at_ms, partition_key, namespace
 ),
 tagged as (
@@ -41,6 +41,6 @@ logged as (
     jsonb_build_object('graphRevision', 0, 'members', 0, 'edges', 0)
   from flow
 )
-select m.partition_key as met_partition, m.namespace as met_namespace, m.graph_revision
+select m.partition_key as existing_partition, m.namespace as existing_namespace, m.graph_revision
 from (select) one
-left join met m on true
+left join existing m on true

@@ -1,4 +1,4 @@
-// The cancel of a holder, which names its lease: it ends what it holds and nothing else, and a repeat has the result of the first. A
+// The cancel of a holder, which names its lease: it ends only that execution, and a repeat returns the result of the first. A
 // cancel without a lease is an operator's, in `cancel.ts`.
 import { endingOfHolderCancel } from '../../model/departure.ts'
 import type { LockedExecution } from '../../model/locked-execution.ts'

@@ -1,6 +1,6 @@
-// Cancel ends an execution in its own transaction, whoever holds it: the holder's next write is refused with the ending. With a grace,
-// an execution that runs is asked first: its holder is notified, at the latest within a second, and may finish or clean up. Every way
-// back to the queue, and at the latest the end of the grace, ends it cancelled.
+// Cancel ends an execution in its own transaction, leased or not: the next write of its holder is refused with the ending. With a
+// grace, a running execution is asked to stop first: its holder is notified within a second, and may finish or clean up. It ends
+// as cancelled when it would return to the queue, at the latest at the end of the grace.
 import { cancel, type Cancelling, type CancelTerms } from '../../model/cancellation.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
@@ -21,25 +21,25 @@ import type { HeldCancellation } from './cancel-held.ts'
 export interface CancelRequest {
   readonly executionId: string
   readonly reason?: string
-  /** How long a running one may go on after it was asked to stop; without it, or with 0, it ends at once. */
+  /** How long a running execution may continue after the request to stop; without it, or with 0, it ends at once. */
   readonly grace?: Duration
   /**
-   * How long an execution that has registered a compensation may take to clean up, also when it waits; defaults to `grace`, else to
-   * 10 minutes. Others end at once, or after their grace.
+   * How long an execution that has registered a compensation may take to clean up, also when it was waiting; defaults to `grace`,
+   * else to 10 minutes. Others end at once, or after their grace.
    */
   readonly deadline?: Duration
   /** Ends it at once, without its compensations. */
   readonly force?: boolean
-  /** Of the holder, when it is the holder who cancels: then only while it holds the execution, and at once. */
+  /** The lease, if the holder itself cancels. The cancel then works only while the lease is valid, and at once. */
   readonly leaseId?: string
   readonly leaseEpoch?: number
 }
 
 export type CancelResult =
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId; readonly from: PublicState }
-  /** It was cancelled before; that reason stands. */
+  /** It was cancelled before, and keeps the first reason. */
   | { readonly kind: 'already_cancelled'; readonly executionId: ExecutionId }
-  /** Its holder was asked to stop; asked again, the earlier end of the grace and the first reason stand. */
+  /** Its holder was asked to stop. A second request keeps the earlier end of the grace and the first reason. */
   | { readonly kind: 'cancel_requested'; readonly executionId: ExecutionId; readonly deadlineAt: number }
 
 /** A checked request. */

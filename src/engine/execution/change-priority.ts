@@ -1,4 +1,4 @@
-// A new priority for any execution that has not ended. What is ready moves within its queue at once.
+// A new priority for any execution that has not ended. A ready execution moves within its queue at once.
 import { EngineError } from '../../model/errors.ts'
 import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
@@ -63,7 +63,7 @@ moved as (
     and r.queue_id = any (array[c.queue_id]) and r.neg_priority = -c.priority
     and r.rank = c.rank and r.execution_id = any (array[c.execution_id])
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
     namespace, actor, details)
   select last_mutation_at_ms, execution_id, flow_id, generation, 'priority_changed', partition_key, namespace, actor,

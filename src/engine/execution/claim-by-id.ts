@@ -1,4 +1,4 @@
-// A claim of one execution by its grant. The claim uses the grant up.
+// A claim of one execution by its grant, which the claim consumes.
 import { attached } from '../../model/attached.ts'
 import { EngineError } from '../../model/errors.ts'
 import { id, text } from '../../model/field-kinds.ts'
@@ -86,8 +86,8 @@ ${claimInput}
 join flowfabric.ff_queue q on q.queue_id = c.queue_id`,
 })
 
-const lookStatement = statement({
-  name: 'execution.claim-by-id.look',
+const readStatement = statement({
+  name: 'execution.claim-by-id.read',
   params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?', grant_id: 'text' },
   row: {
     public_state: oneOf<PublicState>(),
@@ -131,14 +131,14 @@ export async function claimById(sql: Sql, caller: Caller, request: ClaimByIdRequ
     sql.pipeline([call(lockStatement, target), call(claimStatement, values)], { lockTimeoutMs }),
   )
   if (rows[0] !== undefined) return decodeClaim(rows[0], decodeQueue(rows[0]))
-  const [found] = await sql.query(lookStatement, { ...target, grant_id: values.grant_id })
+  const [found] = await sql.query(readStatement, { ...target, grant_id: values.grant_id })
   if (found === undefined) {
     throw new EngineError('execution_not_found', `execution ${executionId} does not exist`, { executionId })
   }
   throw refusalOf(executionId, checked, found)
 }
 
-function refusalOf(executionId: ExecutionId, served: Served, found: RowOf<typeof lookStatement.row>): EngineError {
+function refusalOf(executionId: ExecutionId, served: Served, found: RowOf<typeof readStatement.row>): EngineError {
   if (found.is_this_grant && found.is_expired) {
     return new EngineError('grant_expired', `the grant for ${executionId} has expired; request another`, {
       executionId,

@@ -20,7 +20,7 @@ export interface Claim {
   readonly leaseEpoch: number
   readonly leaseExpiresAt: number
   /**
-   * The kind of the claim: its first run, a retry, a replay, or the continuation of an attempt that was lost or
+   * The kind of the claim: the first run, a retry, a replay, or the continuation of an attempt that was lost or
    * suspended; `cancel`: to clean up.
    */
   readonly reason: ClaimReason
@@ -178,7 +178,7 @@ export const claimInput = `join flowfabric.ff_exec_input n
   on n.partition_key = any (array[c.partition_key]) and n.execution_id = any (array[c.execution_id])`
 
 /**
- * For `ff_exec_core e`: its flow is cancelled, and it with the flow; it may still clean up once it was asked to stop.
+ * For `ff_exec_core e`: it is cancelled with its flow. After a request to stop, it may still clean up.
  */
 export const isOfCancelledFlow = `(e.attached & ${attached.flow} <> 0 and e.cancel_requested_at_ms is null and exists (
       select from flowfabric.ff_flow_core f

@@ -22,7 +22,7 @@ export const claimFields = {
   workerId: workerName,
   workerInstanceId: workerName,
   lanes: listOf(lane, { each: 'lane', min: 1, allowed: 'an array of one or more lanes' }),
-  /** Left out: all that the caller may see. */
+  /** Defaults to all that the caller may see. */
   namespaces: listOf(namespace, {
     each: 'namespace',
     min: 1,
@@ -82,7 +82,7 @@ const mostOthers = 16
 const mostRepeats = 3
 
 interface ClaimRound extends ClaimResult {
-  /** Claimable rows are ready, and other transactions had them locked each time. */
+  /** Claimable rows are ready, but other transactions had locked them each time. */
   readonly isHeldUp: boolean
 }
 
@@ -101,7 +101,7 @@ export class Claimer {
   readonly #moreToClose: MoreToClose
   /** How many other processes claim from the same queues at the same time, estimated by their locked rows. */
   #others = 0
-  /** The last waiting claim reached its end without finding anything. */
+  /** The last waiting claim ended without a result. */
   #isQuiet = false
 
   constructor(sql: Sql, matcher: QueueMatcher, heads: QueueHeads, hints: Hints, moreToClose: MoreToClose) {
@@ -125,7 +125,7 @@ export class Claimer {
     try {
       let isHinted = false
       let result = await this.#claimNow(checked)
-      // Right after a wait that found nothing, the next one need not begin with short pauses.
+      // Right after a wait without a result, the next one need not begin with short pauses.
       const startMs = this.#isQuiet ? longestPollMs : firstPollMs
       for (let pollMs = startMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
         const leftMs = waitUntil - performance.now()
@@ -204,8 +204,8 @@ export class Claimer {
     }
   }
 
-  // Competing claims would all begin with the rows that another is just taking. So each begins a random few sets
-  // further on, unless it is time to read the head.
+  // Competing claims would all begin with rows that another one is taking at this moment. So each begins a random number
+  // of sets further on, unless it is time to read the head.
   async #send(
     checked: CheckedClaim,
     queueIds: readonly number[],
@@ -214,8 +214,7 @@ export class Claimer {
   ): Promise<Taken> {
     const starts = this.#heads.startsOf(queueIds)
     const skip = starts.isDue ? 0 : Math.floor(Math.random() * (this.#others + 1)) * checked.max
-    // Sent again after a lost reply it would claim as many more; the next renewal finds the executions of the first
-    // one.
+    // A repeat after a lost reply would claim as many more; the next renewal finds the executions of the first claim.
     const claimed = await untilSent(this.#sql, { again: false, onlyOnce: true }, () =>
       this.#sql.query(claimReady, {
         worker_id: checked.workerId,
@@ -259,7 +258,7 @@ function inClaimOrder(a: ClaimRow, b: ClaimRow): number {
   return b.priority - a.priority || a.rank - b.rank || (a.execution_id < b.execution_id ? -1 : 1)
 }
 
-// Increases as soon as other processes are noticed, and decreases a little with each claim that notices none.
+// Increases at once when a claim notices other processes, and decreases a little with each claim that notices none.
 function othersAfter(others: number, metOthers: boolean): number {
   if (metOthers) return Math.min(others * 2 + 3, mostOthers)
   return others < 0.5 ? 0 : others * 0.9

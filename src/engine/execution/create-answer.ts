@@ -14,7 +14,7 @@ export interface Created {
   readonly publicState: PublicState
   /** Values that were adjusted. */
   readonly adjusted?: { readonly priority: { readonly given: number; readonly used: number } }
-  /** Left out only if the client sent the request again after a lost reply. */
+  /** Missing only if the client sent the request again after a lost reply. */
   readonly applied?: AppliedPolicy
 }
 
@@ -25,16 +25,16 @@ export interface Duplicate {
   readonly publicState: PublicState
 }
 
-export const metRow = {
+export const existingRow = {
   ordinal: 'int8',
-  met_id: 'uuid?',
-  met_partition: 'int2?',
-  met_namespace: 'text?',
-  met_request_hash: 'bytea?',
+  existing_id: 'uuid?',
+  existing_partition: 'int2?',
+  existing_namespace: 'text?',
+  existing_request_hash: 'bytea?',
   public_state: oneOf<PublicState>(),
 } as const
 
-export type MetRow = RowOf<typeof metRow>
+export type ExistingRow = RowOf<typeof existingRow>
 
 export function created(item: NewExecution, publicState: PublicState): Created {
   const { executionId, priority, givenPriority, applied } = item
@@ -43,25 +43,25 @@ export function created(item: NewExecution, publicState: PublicState): Created {
   return { kind: 'created', executionId, publicState, adjusted, applied }
 }
 
-export function answerOf(item: NewExecution, row: MetRow, again: boolean): CreateResult | EngineError {
+export function answerOf(item: NewExecution, row: ExistingRow, again: boolean): CreateResult | EngineError {
   // An id that we minted and sent before exists only because that send was committed and its reply lost.
-  const isOwn = row.met_id === null || (again && item.minted && row.met_id === item.uuid)
-  return isOwn ? created(item, row.public_state) : met(item, row)
+  const isOwn = row.existing_id === null || (again && item.minted && row.existing_id === item.uuid)
+  return isOwn ? created(item, row.public_state) : duplicateOf(item, row)
 }
 
-function met(item: NewExecution, row: MetRow): Duplicate | EngineError {
+function duplicateOf(item: NewExecution, row: ExistingRow): Duplicate | EngineError {
   const { executionId } = item
-  if (row.met_request_hash === null) {
+  if (row.existing_request_hash === null) {
     // Only the id exists. An execution of another namespace, or another partition, is no duplicate.
-    if (row.met_namespace === item.queue.namespace && row.met_partition === item.partition) {
+    if (row.existing_namespace === item.queue.namespace && row.existing_partition === item.partition) {
       return { kind: 'duplicate', executionId, publicState: row.public_state }
     }
     return new EngineError('execution_id_taken', `execution id ${executionId} is already used; choose another`, {
       executionId,
     })
   }
-  const first = formatExecutionId(item.partition, row.met_id!)
-  if (Buffer.compare(row.met_request_hash, item.requestHash!) === 0) {
+  const first = formatExecutionId(item.partition, row.existing_id!)
+  if (Buffer.compare(row.existing_request_hash, item.requestHash!) === 0) {
     return { kind: 'duplicate', executionId: first, publicState: row.public_state }
   }
   return new EngineError(

@@ -1,5 +1,5 @@
-// Creates with a parent. The parent's row is locked, and its `children` bit set under that lock: whoever ends the parent
-// afterwards sees it and owes the children their share; a parent that has ended by then takes no more.
+// Creates with a parent. The statement locks the parent's row and sets its `children` bit under that lock: a later ending of
+// the parent sees the bit and leaves a dispatch for the children. A parent that has ended by then gets no more children.
 import { attached } from '../../model/attached.ts'
 import { EngineError } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
@@ -8,7 +8,7 @@ import { call, type Call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { rowLocked, type Outcome, type SetOperation } from '../kernel/merge.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
-import { answerOf, metRow, type CreateResult } from './create-answer.ts'
+import { answerOf, existingRow, type CreateResult } from './create-answer.ts'
 import { bytesOf, columnsOf, keyColumns, keyColumnsOf } from './create-columns.ts'
 import type { NewExecution } from '../transition/new-execution.ts'
 import { createdEffects, lockTimeoutOf } from './create.ts'
@@ -17,7 +17,7 @@ import { columnArrays, columnNames, columns, writeFreshWith } from '../transitio
 import { lockAlone } from '../transition/operator-set.ts'
 
 const row = {
-  ...metRow,
+  ...existingRow,
   /** Null when there is no such parent. */
   parent_state: oneOf<PublicState | null>(),
   parent_depth: 'int4',
@@ -25,9 +25,10 @@ const row = {
   is_locked: 'bool',
 } as const
 
-// Locks the parents in the order of their ids, passing over those that are held or were changed since the statement began,
-// and writes nothing for their children. Once for each child and not for each parent, so that a child carries what it must
-// know of its parent. What exists is met whatever has become of the parent since. An item answers by a row of its own.
+// Locks the parents in the order of their ids. It passes over parents that another transaction has locked, or that were changed
+// since the statement began, and writes nothing for their children. It joins the parent to each child, so that a child's row
+// has the columns of its parent that it needs. An existing child is found in any state of its parent. Each item has a row of
+// its own in the result.
 const insertChildren = statement({
   name: 'execution.create-child',
   params: { ...columns, ...keyColumns, parent_ids: 'uuid[]', on_parent_ends: 'text[]' },
@@ -37,8 +38,8 @@ with input as materialized (
   select i.*, c.now_ms,
     coalesce(i.delay_until_ms, c.now_ms + i.delay_ms) as due_ms,
     coalesce(i.deadline_at_ms, c.now_ms + i.deadline_ms) as deadline_due_ms,
-    coalesce(k.execution_id, e.execution_id) as met_id,
-    k.request_hash as met_request_hash
+    coalesce(k.execution_id, e.execution_id) as existing_id,
+    k.request_hash as existing_request_hash
   from (select flowfabric.ff_now_ms() as now_ms offset 0) c
   cross join unnest(${columnArrays}, $15::jsonb[], $16::text[], $17::int8[], $18::bytea[], $19::uuid[], $20::text[])
     with ordinality as i (${columnNames}, tags, idempotency_key, idempotency_ttl_ms, request_hash, parent_id,
@@ -60,7 +61,7 @@ born as materialized (
   join flowfabric.ff_exec_core p on p.execution_id = any (array[i.parent_id]) and p.xmin = seen.xmin
   join flowfabric.ff_exec_input n
     on n.partition_key = any (array[i.partition_key]) and n.execution_id = any (array[i.parent_id])
-  where i.met_id is null
+  where i.existing_id is null
   order by i.parent_id
   for no key update of p skip locked
 ),
@@ -92,7 +93,7 @@ keyed as (
   from fresh
   where idempotency_key is not null
 )
-select i.ordinal, i.met_id, e.partition_key as met_partition, e.namespace as met_namespace, i.met_request_hash,
+select i.ordinal, i.existing_id, e.partition_key as existing_partition, e.namespace as existing_namespace, i.existing_request_hash,
   coalesce(e.public_state,
     case when i.due_ms > i.now_ms then 'delayed'::flowfabric.ff_public_state
       else 'waiting'::flowfabric.ff_public_state end) as public_state,
@@ -100,14 +101,14 @@ select i.ordinal, i.met_id, e.partition_key as met_partition, e.namespace as met
   p.attached & ${attached.subFlow} <> 0 as is_sub_flow,
   i.ordinal in (select ordinal from born) as is_locked
 from input i
-left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.met_id])
+left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.existing_id])
 left join flowfabric.ff_exec_core p
   on p.execution_id = any (array[i.parent_id]) and p.partition_key = i.partition_key and p.namespace = i.namespace
 left join flowfabric.ff_exec_input n
   on n.partition_key = any (array[i.partition_key]) and n.execution_id = any (array[i.parent_id])`,
 })
 
-/** Children of any parents; in sets of their own, because they may wait for others' rows. */
+/** Children of any parents; in sets of their own, because they may wait for rows of other transactions. */
 export function createChildren(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
   const sendBehind = async (
     first: readonly Call[],
@@ -126,7 +127,7 @@ export function createChildren(sql: Sql, queues: QueueRegistry): SetOperation<Ne
     keyOf: ({ uuid, parent, idempotencyKey }) =>
       idempotencyKey === null ? uuid : `${parent!.uuid}\0${idempotencyKey}`,
     bytesOf,
-    // Children of one parent come in numbers, and two sets of them would want the same row.
+    // One parent often gets many children at once, and two sets of them would need the same row.
     rowOf: ({ parent }) => parent!.uuid,
     send: (items, again, isHalf) => sendBehind([], items, again, lockTimeoutOf(isHalf)),
     sendAlone(item, again, lockTimeoutMs) {
@@ -146,7 +147,7 @@ function parentColumnsOf(items: readonly NewExecution[]) {
 type AnswerRow = RowOf<typeof row>
 
 function answer(item: NewExecution, row: AnswerRow, again: boolean): Outcome<CreateResult> {
-  if (row.met_id !== null) return answerOf(item, row, again)
+  if (row.existing_id !== null) return answerOf(item, row, again)
   const parentId = item.parent!.executionId
   const { parent_state: publicState, parent_depth: depth } = row
   if (publicState === null) {

@@ -1,5 +1,5 @@
-// What a caller may ask of `create`, checked whole before anything is sent. A field that we do not honour is refused, not
-// ignored: work that silently ran without its deadline is worse than work that was never accepted.
+// The request of `create`, checked as a whole before anything is sent. An unknown field is refused and not ignored: work
+// that silently ran without its deadline is worse than work that was never accepted.
 import { createHash, type Hash } from 'node:crypto'
 import { creatorOf, namespaceFor, type Acting } from '../kernel/caller.ts'
 import { parseCapabilities } from '../../model/capability.ts'
@@ -19,7 +19,7 @@ import { checkTime } from '../kernel/time.ts'
 import { onParentEnds, type CheckedExecution, type NewParent, type OnParentEnd } from '../transition/new-execution.ts'
 
 export interface CreateRequest {
-  /** Minted when left out. Creating the same id again answers `duplicate`. */
+  /** Minted if omitted. A create with an existing id returns `duplicate`. */
   readonly executionId?: string
   /** The name of the task that runs it. */
   readonly kind: string
@@ -27,21 +27,21 @@ export interface CreateRequest {
   readonly namespace?: string
   /** Defaults to the task's lane, else `default`. */
   readonly lane?: string
-  /** Only workers that serve this version claim it; none means any worker. */
+  /** Only workers that serve this version claim it; if omitted, any worker does. */
   readonly version?: string
   /** Plain JSON; stored as the payload, encoded as `json`. */
   readonly input?: unknown
-  /** Bytes, in place of `input`. */
+  /** Bytes, instead of `input`. */
   readonly payload?: Uint8Array
   /** How to read the payload; defaults to `json`. */
   readonly payloadEncoding?: string
-  /** 0 to 9000, high first; a value outside is clamped, and the answer says so. */
+  /** 0 to 9000, high first; a value outside is clamped, and the result reports it. */
   readonly priority?: number
   /** Not claimed before this duration from now has passed. */
   readonly delay?: Duration
   /** Not claimed before this time, in milliseconds since 1970. */
   readonly delayUntil?: number
-  /** Ends the execution as `expired`, from any state, this duration from now. */
+  /** Ends the execution as `expired`, in any state, after this duration from now. */
   readonly deadline?: Duration
   /** The same as a point in time, in milliseconds since 1970. */
   readonly deadlineAt?: number
@@ -49,13 +49,13 @@ export interface CreateRequest {
   readonly requiredCapabilities?: readonly string[]
   /** Names and values to find it by. */
   readonly tags?: Readonly<Record<string, string>>
-  /** Goes before the policy of the registered task, field by field. */
+  /** Overrides the policy of the registered task, field by field. */
   readonly policy?: PolicyInput
-  /** The task as the submitter imports it. It applies where neither this request nor the registered task names a value. */
+  /** The task's own defaults. A value applies where neither this request nor the registered task has one. */
   readonly taskDefaults?: TaskPolicyInput
-  /** Who asked for it; defaults to the caller's actor. */
+  /** The name of its creator; defaults to the caller's actor. */
   readonly creator?: string
-  /** The execution on whose behalf it is made. It shares the parent's namespace and partition. */
+  /** The parent execution. The child shares its namespace and partition. */
   readonly parentId?: string
   /** What happens to it when its parent ends first: `cancel` (the default), or `detach` to let it continue. */
   readonly onParentEnd?: OnParentEnd
@@ -92,7 +92,7 @@ const fields = [
 
 const dayMs = 86_400_000
 
-/** A member of a flow has that flow's partition, and its key holds within the flow. */
+/** A member of a flow has the flow's partition, and its key is unique within the flow. */
 export function checkCreateRequest(caller: Acting, request: CreateRequest, flowId?: FlowId): CheckedExecution {
   refuseUnknownFields('create', request, fields)
   const queue: Queue = {
@@ -102,14 +102,14 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
     version: request.version === undefined ? null : checkVersion(request.version),
     capabilities: parseCapabilities(request.requiredCapabilities),
   }
-  // Before the id, whose partition comes from it.
+  // Checked before the id, because the id gets its partition from it.
   if (request.idempotencyKey !== undefined) checkText('idempotencyKey', request.idempotencyKey, keyRule)
   refuseBoth('delay', request.delay, 'delayUntil', request.delayUntil)
   refuseBoth('deadline', request.deadline, 'deadlineAt', request.deadlineAt)
   const { payload, payloadEncoding } = payloadOf('input', request)
   refuseWithout('idempotencyTtl', request.idempotencyTtl, 'idempotencyKey', request.idempotencyKey)
   refuseWithout('onParentEnd', request.onParentEnd, 'parentId', request.parentId)
-  const asked: RequestedWork = {
+  const requested: RequestedWork = {
     queue,
     givenLane: request.lane === undefined ? null : queue.lane,
     taskDefaults: request.taskDefaults === undefined ? null : parseTaskPolicy('taskDefaults', request.taskDefaults),
@@ -125,16 +125,16 @@ export function checkCreateRequest(caller: Acting, request: CreateRequest, flowI
     policy: parsePartialPolicy(request.policy),
     tags: request.tags === undefined ? null : checkTags(request.tags),
   }
-  if (flowId !== undefined && asked.parent !== null) {
+  if (flowId !== undefined && requested.parent !== null) {
     throw refusal('invalid_input', 'parentId', 'given', 'omitted: a member of a flow has no parent')
   }
-  return Object.assign(asked, checkIdentity(request, asked, flowId), {
+  return Object.assign(requested, checkIdentity(request, requested, flowId), {
     creator: request.creator === undefined ? creatorOf(caller) : checkText('creator', request.creator, creatorRule),
-    ...(request.idempotencyKey === undefined ? noKey : checkKey(request, asked)),
+    ...(request.idempotencyKey === undefined ? noKey : checkKey(request, requested)),
   })
 }
 
-/** What is asked for, apart from its identity and from who asks. */
+/** The requested work, without its identity and its creator. */
 export type RequestedWork = Omit<
   CheckedExecution,
   'creator' | keyof typeof noKey | keyof ReturnType<typeof checkIdentity>
@@ -181,7 +181,7 @@ function checkIdentity(
   if (uuid === parent?.uuid) {
     throw refusal('invalid_input', 'parentId', `the execution's own id`, 'the id of another execution')
   }
-  // As it is stored: a uuid may be written in capitals.
+  // In its stored form: the request may write the uuid in capitals.
   return { executionId: formatExecutionId(partition, uuid), minted: false, partition, uuid }
 }
 
@@ -229,18 +229,18 @@ function checkTags(given: unknown): Readonly<Record<string, string>> | null {
   return Object.keys(tags).length === 0 ? null : tags
 }
 
-function checkKey({ idempotencyKey, idempotencyTtl }: CreateRequest, asked: RequestedWork) {
+function checkKey({ idempotencyKey, idempotencyTtl }: CreateRequest, requested: RequestedWork) {
   return {
     idempotencyKey: idempotencyKey!,
     idempotencyTtlMs: idempotencyTtl === undefined ? dayMs : parseDuration('idempotencyTtl', idempotencyTtl),
-    requestHash: hashRequest(asked),
+    requestHash: hashRequest(requested),
   }
 }
 
-// The same request under the same key is a repeat, another is a conflict.
-function hashRequest(asked: RequestedWork): Uint8Array {
+// The same request with the same key is a repeat; a different one is a conflict.
+function hashRequest(requested: RequestedWork): Uint8Array {
   const hash = createHash('sha256')
-  hashAsked(hash, asked)
+  hashRequestedWork(hash, requested)
   return new Uint8Array(hash.digest())
 }
 
@@ -252,13 +252,13 @@ function withoutTraceparent(tags: Tags): Tags | null {
 }
 
 /**
- * What is asked for, by any caller and under any identity. A checked request has one order of its fields. The task's own policy
- * is no part of it: a repeat after a new registration, or by newer code, is the same request.
+ * Hashes the requested work, without its caller and identity. A checked request has one order of its fields. The task's own
+ * policy is not part of it: a repeat after a new registration, or by newer code, is the same request.
  */
-export function hashAsked(hash: Hash, asked: RequestedWork): void {
-  const { queue, parent, priority, givenPriority, delayMs, delayUntil, deadlineMs, deadlineAt } = asked
-  const { payload, payloadEncoding, policy } = asked
-  const tags = asked.tags === null ? null : withoutTraceparent(asked.tags)
+export function hashRequestedWork(hash: Hash, requested: RequestedWork): void {
+  const { queue, parent, priority, givenPriority, delayMs, delayUntil, deadlineMs, deadlineAt } = requested
+  const { payload, payloadEncoding, policy } = requested
+  const tags = requested.tags === null ? null : withoutTraceparent(requested.tags)
   const times = [delayMs, delayUntil, deadlineMs, deadlineAt]
   const size = payload?.byteLength ?? null
   hash.update(JSON.stringify([queue, parent, priority, givenPriority, times, policy, tags, payloadEncoding, size]))

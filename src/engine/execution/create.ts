@@ -6,29 +6,29 @@ import type { Effects } from '../kernel/effects.ts'
 import type { HintCarrier } from '../kernel/hint.ts'
 import type { Outcome, Sent, SetOperation } from '../kernel/merge.ts'
 import type { QueueRegistry } from '../queue/intern.ts'
-import { answerOf, created, metRow, type CreateResult, type MetRow } from './create-answer.ts'
+import { answerOf, created, existingRow, type CreateResult, type ExistingRow } from './create-answer.ts'
 import { bytesOf, columnsOf, keyColumnsOf, keyColumns } from './create-columns.ts'
 import type { NewExecution } from '../transition/new-execution.ts'
 import { forgetExpiredKeys } from './forget-keys.ts'
 import { columnArrays, columnNames, columns, insertNew, writeFresh } from '../transition/new-rows.ts'
 
-// All or nothing, without `on conflict`: what exists is left out by looking first, and a row that another transaction
-// inserted meanwhile fails the statement with 23505, whereupon the set is sent again and finds it. So every insert reads
-// from `fresh` alone; joining one insert's `returning` to the input would be a nested loop over two unindexed sets.
+// All or nothing, without `on conflict`: the statement first reads which items exist and omits them. A row that another
+// transaction inserted meanwhile fails the statement with 23505; the set is then sent again and finds the row. So every insert
+// reads from `fresh` alone; joining one insert's `returning` to the input would be a nested loop over two unindexed sets.
 //
-// Takes no locks but those of its new rows. Answers only for items that were met before or that carry a delay; every
-// other item was created and waits.
+// It locks only its new rows. It returns rows only for items that existed before or that have a delay; every other item was
+// created and waits.
 const insertExecutions = statement({
   name: 'execution.create',
   params: { ...columns, ...keyColumns },
-  row: metRow,
+  row: existingRow,
   text: `
 with input as materialized (
   select i.*, c.now_ms,
     coalesce(i.delay_until_ms, c.now_ms + i.delay_ms) as due_ms,
     coalesce(i.deadline_at_ms, c.now_ms + i.deadline_ms) as deadline_due_ms,
-    coalesce(k.execution_id, e.execution_id) as met_id,
-    k.request_hash as met_request_hash
+    coalesce(k.execution_id, e.execution_id) as existing_id,
+    k.request_hash as existing_request_hash
   from (select flowfabric.ff_now_ms() as now_ms offset 0) c
   cross join unnest(${columnArrays}, $15::jsonb[], $16::text[], $17::int8[], $18::bytea[])
     with ordinality as i (${columnNames}, tags, idempotency_key, idempotency_ttl_ms, request_hash, ordinal)
@@ -42,7 +42,7 @@ fresh as materialized (
   select *, coalesce(due_ms > now_ms, false) as is_delayed,
     case when tags is null then 0 else ${attached.tags} end as attached
   from input
-  where met_id is null
+  where existing_id is null
 ),
 ${writeFresh},
 tagged as (
@@ -60,17 +60,17 @@ keyed as (
   from fresh
   where idempotency_key is not null
 )
-select i.ordinal, i.met_id, e.partition_key as met_partition, e.namespace as met_namespace, i.met_request_hash,
+select i.ordinal, i.existing_id, e.partition_key as existing_partition, e.namespace as existing_namespace, i.existing_request_hash,
   coalesce(e.public_state,
     case when i.due_ms > i.now_ms then 'delayed'::flowfabric.ff_public_state
       else 'waiting'::flowfabric.ff_public_state end) as public_state
 from input i
-left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.met_id])
-where i.met_id is not null or i.due_ms is not null`,
+left join flowfabric.ff_exec_core e on e.execution_id = any (array[i.existing_id])
+where i.existing_id is not null or i.due_ms is not null`,
 })
 
-// How long a set of creates that can meet another's uncommitted rows waits for them: hardly, because all its items would
-// wait for one; and its halves not at all.
+// How long a set of creates waits for uncommitted rows of another transaction. The time is short, because all items of the set
+// would wait for one row; the halves of a set wait practically not at all.
 const setLockTimeoutMs = 50
 const halfLockTimeoutMs = 1
 
@@ -78,7 +78,7 @@ export function lockTimeoutOf(isHalf: boolean): number {
   return isHalf ? halfLockTimeoutMs : setLockTimeoutMs
 }
 
-/** Creates whose ids are ours and that carry no key: nothing in the database can stand in their way. */
+/** Creates with ids that this process minted and without a key: no row in the database can conflict with them. */
 export function createUnkeyed(
   sql: Sql,
   queues: QueueRegistry,
@@ -109,7 +109,7 @@ export function createUnkeyed(
   }
 }
 
-/** Creates that may wait for another's uncommitted row with the same id or key; in sets of their own. */
+/** Creates that may wait for an uncommitted row with the same id or key; in sets of their own. */
 export function createKeyed(sql: Sql, queues: QueueRegistry): SetOperation<NewExecution, CreateResult> {
   const sendWithin = async (items: readonly NewExecution[], again: boolean, lockTimeoutMs: number) => {
     const values = await columnsOf(items, queues)
@@ -145,7 +145,7 @@ export function createdEffects(
   return isNotified ? { notifiedQueueIds: [...ready], dueInMs } : { readyQueueIds: [...ready], dueInMs }
 }
 
-function decode(items: readonly NewExecution[], rows: readonly MetRow[], again: boolean): Outcome<CreateResult>[] {
+function decode(items: readonly NewExecution[], rows: readonly ExistingRow[], again: boolean): Outcome<CreateResult>[] {
   const outcomes: Outcome<CreateResult>[] = items.map((item) => created(item, 'waiting'))
   for (const row of rows) outcomes[row.ordinal - 1] = answerOf(items[row.ordinal - 1]!, row, again)
   return outcomes

@@ -1,5 +1,5 @@
-// The ways into the sets of create. Each request is joined with its task before it enters one, so that a set which is sent again
-// writes what was first sent.
+// The operations that put requests into the sets of create. Each request is joined with its task before it enters a set, so that
+// a set which is sent again writes the same rows.
 import type { Caller } from '../kernel/caller.ts'
 import type { Refused } from '../kernel/each-in-place.ts'
 import { eachInPlace } from '../kernel/each-in-place.ts'
@@ -22,7 +22,7 @@ interface CreateDeps {
 export function createOperations({ tasks, createUnkeyed, createKeyed, createChildren }: CreateDeps) {
   const mergerOf = (item: NewExecution): Creates => {
     if (item.parent !== null) return createChildren
-    return isOurs(item) ? createUnkeyed : createKeyed
+    return isUnkeyed(item) ? createUnkeyed : createKeyed
   }
   const check = (caller: Caller, request: CreateRequest): CheckedExecution | NewExecution => {
     const item = checkCreateRequest(caller, request)
@@ -58,8 +58,8 @@ function isResolved(item: CheckedExecution | NewExecution): item is NewExecution
   return 'applied' in item
 }
 
-// Minted by us and without a key: nothing in the database can stand in its way.
-function isOurs(item: NewExecution): boolean {
+// Its id was minted by this process, and it has no key: no row in the database can conflict with it.
+function isUnkeyed(item: NewExecution): boolean {
   return item.minted && item.idempotencyKey === null
 }
 

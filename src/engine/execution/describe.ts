@@ -15,7 +15,7 @@ ${executionJoins}
 where e.execution_id = $1 and e.partition_key = $2 and ($3::text is null or e.namespace = $3)`,
 })
 
-/** As part of a larger read. */
+/** The call for a larger read. */
 export function describeCall(target: ValuesOf<typeof describeStatement.params>) {
   return call(describeStatement, target)
 }

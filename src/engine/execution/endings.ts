@@ -52,7 +52,7 @@ export class Endings {
         if (this.#waiting.size === 0) this.#bell.ring()
         resolve()
       }
-      // Beyond the range of a timer: as good as for ever.
+      // A longer time is beyond the range of a timer.
       const timer = setTimeout(done, Math.min(waitMs, 2 ** 31 - 1))
       signal?.addEventListener('abort', done)
       const waiting = this.#waiting.get(uuid)
@@ -72,7 +72,7 @@ export class Endings {
     let pauseMs = firstPollMs
     while (this.#waiting.size > 0) {
       this.#isWoken = false
-      await this.#look().catch(() => {})
+      await this.#query().catch(() => {})
       if (this.#waiting.size === 0) break
       await (this.#isWoken ? sleep(betweenWakesMs) : this.#bell.wait(undefined, pauseMs))
       pauseMs = Math.min(pauseMs * 2, longestPollMs)
@@ -82,7 +82,7 @@ export class Endings {
   }
 
   // Another query follows a failed one; waiting callers read the result themselves, and receive its error.
-  async #look(): Promise<void> {
+  async #query(): Promise<void> {
     const uuids = [...this.#waiting.keys()]
     for (let from = 0; from < uuids.length; from += batch) {
       const rows = await this.#sql.query(readEnded, { execution_ids: uuids.slice(from, from + batch) })

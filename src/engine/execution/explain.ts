@@ -1,4 +1,4 @@
-// Why an execution is not running: the facts, read at once, and their sentence.
+// Why an execution is not running: the facts, read in one round trip, and their sentence.
 import type { Condition } from '../../model/condition.ts'
 import { explain, type Explanation } from '../../model/explain.ts'
 import type { ExplainFacts } from '../../model/explain-facts.ts'
@@ -32,7 +32,7 @@ const factRow = {
   supervised_at_ms: 'int8?',
 } as const
 
-// A worker counts as in its claim: by its namespace, lanes, kinds, versions and capabilities.
+// A worker counts if its claim could take the execution: by its namespace, lanes, kinds, versions and capabilities.
 const readFacts = statement({
   name: 'execution.explain',
   params: { execution_id: 'uuid', partition_key: 'int2', namespace: 'text?' },

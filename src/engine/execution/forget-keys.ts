@@ -1,5 +1,5 @@
-// An expired key is free again. In a statement of its own, before the insert: the row must be gone from the insert's
-// snapshot, and of two concurrent creates the second waits here and then finds the first one's new row.
+// Deletes expired keys, in a statement before the insert: the insert's snapshot must not contain the old row. Of two
+// concurrent creates, the second waits here and then finds the new row of the first.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { CheckedExecution } from '../transition/new-execution.ts'

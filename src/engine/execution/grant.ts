@@ -1,5 +1,5 @@
-// Grant: the right of one worker instance to claim one execution, once, for a short time. The execution stays where it
-// is in its queue, and other claims skip it while the grant lives. A worker that could not claim the execution gets no
+// Grant: the right of one worker instance to claim one execution, once, for a short time. The execution keeps its
+// place in its queue, and other claims skip it while the grant is valid. A worker that could not claim the execution gets no
 // grant for it either.
 import { randomUUID } from 'node:crypto'
 import { attached } from '../../model/attached.ts'
@@ -89,7 +89,7 @@ const grantStatement = statement({
 ${grantRequest.input},
 ${lockedTarget(...grantRequest.columns)},
 ${clockAfter('target')},
-judged as materialized (
+evaluated as materialized (
   select t.*, c.now_ms, t.eligibility_state = 'eligible_now' as is_eligible,
     coalesce(g.expires_at_ms > c.now_ms and g.grant_id <> t.new_grant_id, false) as is_granted,
     coalesce(g.grant_id = t.new_grant_id, false) as is_given,
@@ -104,7 +104,7 @@ granted as (
   insert into flowfabric.ff_grant as g
     (execution_id, grant_id, granted_at_ms, expires_at_ms, worker_id, worker_instance_id)
   select execution_id, new_grant_id, now_ms, granted_until_ms, worker_id, worker_instance_id
-  from judged
+  from evaluated
   where is_eligible and is_served and not is_granted and not is_given
   on conflict (execution_id) do update
   set grant_id = excluded.grant_id, granted_at_ms = excluded.granted_at_ms, expires_at_ms = excluded.expires_at_ms,
@@ -117,7 +117,7 @@ marked as (
   from granted g
   where e.execution_id = any (array[g.execution_id])
 )
-${targetAnswer('judged', own)}`,
+${targetAnswer('evaluated', own)}`,
 })
 
 export function grantOperation(sql: Sql): SetOperation<ItemOf<typeof grantRequest>, Granted> {

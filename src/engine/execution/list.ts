@@ -2,7 +2,7 @@
 //   by partition, or by prefix of the id   ids
 //   waiting, resumable                     claim order
 //   delayed                                due time
-//   parked                                 time since when
+//   parked                                 time of parking
 //   ended                                  time of the ending, latest first
 //   active                                 ids, descending
 //   anything else                          newest first, by creation and id

@@ -1,7 +1,7 @@
 // Renew: the leases of one worker instance, all in one call. A renewal touches the lease's row alone and writes its
 // event.
 //
-// It also returns the instance's leases that were not named: a claim whose reply was lost left them behind, and the
+// It also returns the instance's leases that the request did not name: they come from a claim whose reply was lost, and the
 // worker adopts or releases them.
 import type { Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
@@ -20,7 +20,7 @@ import { fenceRow, lostLease } from '../transition/fenced-answer.ts'
 import { untilSent } from '../kernel/resend.ts'
 
 export interface RenewedLease extends Fence {
-  /** Its handler has started. Left out: unchanged. */
+  /** Its handler has started. If omitted, the lease's mark stays unchanged. */
   readonly started?: boolean
 }
 
@@ -50,7 +50,7 @@ export interface RenewResult {
   readonly unnamed: readonly (Fence & { readonly expiresAt: number })[]
 }
 
-/** The lease that a claim or a renewal gives when it names no duration. */
+/** The duration of a lease if the claim or the renewal names none. */
 export function defaultLeaseTtlMs({ kind }: Sql): number {
   return kind === 'embedded' ? limits.defaultEmbeddedLeaseTtlMs : limits.defaultLeaseTtlMs
 }
@@ -81,7 +81,7 @@ with held as materialized (
   for no key update of l skip locked
 ),
 ${clockAfter('held')},
-looked as materialized (
+held_now as materialized (
   select h.*, c.now_ms
   from held h
   cross join clock c
@@ -89,11 +89,11 @@ looked as materialized (
 renewed as (
   update flowfabric.ff_lease l
   set expires_at_ms = k.now_ms + $7, renewed_at_ms = k.now_ms, is_started = l.is_started or k.started
-  from looked k
+  from held_now k
   where l.execution_id = any (array[k.execution_id]) and l.expires_at_ms > k.now_ms
   returning k.*, l.lease_id, l.lease_epoch, l.attempt_index, l.worker_instance_id, l.expires_at_ms
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
     namespace, actor, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
   select now_ms, execution_id, flow_id, generation, 'renewed', partition_key, namespace, actor, 'renewed', lease_id,
@@ -104,12 +104,12 @@ select ordinal, expires_at_ms, cancel_requested
 from renewed`,
 })
 
-const lookRow = { ...fenceRow, expires_at_ms: 'int8?', cancel_requested: 'bool' } as const
+const leaseRow = { ...fenceRow, expires_at_ms: 'int8?', cancel_requested: 'bool' } as const
 
-const lookAgain = statement({
-  name: 'execution.renew.look',
+const readLeases = statement({
+  name: 'execution.renew.read',
   params: fenceParams,
-  row: lookRow,
+  row: leaseRow,
   text: `
 select i.ordinal, coalesce(l.expires_at_ms > flowfabric.ff_now_ms(), false) as is_held,
   coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder, e.lease_epoch,
@@ -146,9 +146,9 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
   const { leaseTtl: given } = request
   const ttlMs = given === undefined ? defaultLeaseTtlMs(sql) : leaseTtl.read('leaseTtl', given, {})
   checkSet('leases', request.leases, limits.leaseCount)
-  const asked = request.leases.map((lease) => checkRenewal(caller, lease))
+  const checked = request.leases.map((lease) => checkRenewal(caller, lease))
   // The same lease twice is one renewal.
-  const items = new Map(asked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
+  const items = new Map(checked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
   const [renewed, others] = await untilSent(sql, { again: false }, () =>
     sql.reserved.pipeline([
       call(renewStatement, {
@@ -165,7 +165,7 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
   )
   const answers = await answersOf(sql, [...items.values()], renewed)
   return {
-    leases: asked.map((one, index) => answerIn(answers, one, request.leases[index]!)),
+    leases: checked.map((one, index) => answerIn(answers, one, request.leases[index]!)),
     unnamed: others.map((row) => ({
       executionId: formatExecutionId(row.partition_key, row.execution_id),
       leaseId: row.lease_id,
@@ -176,11 +176,11 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
 }
 
 /** The result of `renew`, without renewing anything. */
-export async function lookAtLeases(sql: Sql, caller: Caller, leases: readonly Fence[]): Promise<LeaseAnswer[]> {
-  const asked = leases.map((lease) => checkLease(caller, lease))
-  const items = new Map(asked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
+export async function leaseStates(sql: Sql, caller: Caller, leases: readonly Fence[]): Promise<LeaseAnswer[]> {
+  const checked = leases.map((lease) => checkLease(caller, lease))
+  const items = new Map(checked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
   const answers = await answersOf(sql, [...items.values()], [])
-  return asked.map((one, index) => answerIn(answers, one, leases[index]!))
+  return checked.map((one, index) => answerIn(answers, one, leases[index]!))
 }
 
 function answerIn(
@@ -189,7 +189,7 @@ function answerIn(
   lease: Fence,
 ): LeaseAnswer {
   if (!EngineError.is(one)) return answers.get(keyOf(one))!
-  // The error repeats the given id if it is at least a text.
+  // The error repeats the given id if it is a string.
   const given: unknown = lease?.executionId
   return { kind: 'lost', executionId: (typeof given === 'string' ? given : undefined) as ExecutionId, error: one }
 }
@@ -241,13 +241,13 @@ async function answersOf(
   }
   const others = items.filter((item) => !answers.has(keyOf(item)))
   if (others.length === 0) return answers
-  const rows = await sql.reserved.query(lookAgain, fenceValues(others))
+  const rows = await sql.reserved.query(readLeases, fenceValues(others))
   const found = new Map(rows.map((row) => [row.ordinal, row]))
   others.forEach((item, index) => answers.set(keyOf(item), answerOf(item, found.get(index + 1))))
   return answers
 }
 
-function answerOf(item: CheckedFence, row: RowOf<typeof lookRow> | undefined): LeaseAnswer {
+function answerOf(item: CheckedFence, row: RowOf<typeof leaseRow> | undefined): LeaseAnswer {
   const { executionId } = item
   if (row?.is_held === true) return kept(item, row.expires_at_ms!, row.cancel_requested)
   const error =

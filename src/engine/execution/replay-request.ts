@@ -26,7 +26,7 @@ export const replayRequest = operatorRequest(
     reason: reason.optional(),
     /** The step to continue from: successes before it are kept. By its name; of several the first. */
     from: from.optional(),
-    /** A call with the id of an earlier one returns its result; left out: each call acts by itself. */
+    /** A call with the id of an earlier one returns its result; without an id, each call acts by itself. */
     requestId,
   },
   {
@@ -60,7 +60,7 @@ export interface Replayed {
   readonly reopened?: readonly ExecutionId[]
 }
 
-/** The found execution that is to be replayed. */
+/** The execution to replay, as it was read. */
 export interface Replayable extends Omit<Replayed, 'kind' | 'reopened'> {
   readonly mostReplays: number
 }

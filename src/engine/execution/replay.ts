@@ -1,7 +1,7 @@
-// Replay: what has ended runs once more, as a new generation. Counts of retries and reclaims begin anew, totals and the
-// results of older generations stay. A deadline that was given as a duration starts anew; a fixed one that has passed is
-// dropped, and the answer says so. A member of a flow is replayed under the lock of its flow, each by itself. With `from`
-// it keeps what was recorded before that step, and runs from there.
+// Replay: an ended execution runs once more, as a new generation. Counts of retries and reclaims restart at zero; totals and the
+// results of older generations stay. A deadline that was given as a duration restarts; a fixed one that has passed is
+// dropped, and the result reports it. A member of a flow is replayed under the lock of its flow, each by itself. With `from`
+// the execution keeps its records from before that step, and runs from there.
 import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
@@ -52,7 +52,7 @@ ${replayRequest.input},
 ${lockedTarget(...replayRequest.columns)},
 ${repeatedRequests},
 ${clockAfter('target')},
-judged as materialized (
+evaluated as materialized (
   select t.*, c.now_ms, t.flow_id is not null as is_member,
     coalesce((n.policy ->> 'maxReplayCount')::int4, ${limits.defaultReplayCount}) as most_replays,
     ${nextDeadlineSql('c.now_ms')} as next_deadline_ms,
@@ -72,7 +72,7 @@ judged as materialized (
 ),
 reopening as materialized (
   select j.*, false as is_blocked, true as is_asked, j.actor as reopening_actor, j.reason as reopening_reason
-  from judged j
+  from evaluated j
   where j.lifecycle_phase = 'terminal' and j.replay_count < j.most_replays and not j.is_member
     and j.is_from_known and j.repeated is null
 ),
@@ -102,7 +102,7 @@ kept_steps as (
     window earlier as (order by f.step_no)
   ) s
 )
-${targetAnswer('judged', own)}`,
+${targetAnswer('evaluated', own)}`,
 })
 
 /** `replayMember` replays a member of a flow, under the lock of the flow. */

@@ -1,9 +1,8 @@
 // The result of an operator's call is stored with its execution, under the id of the request: a repeat after a lost
-// reply returns that result, and acts no second time, on whatever process or server it arrives. It is deleted with the
+// reply returns that result and changes nothing, on any process or server. The result is deleted with the
 // execution. A refused call has changed nothing, so nothing is stored.
 //
-// The row is written by the statement that changes the execution. So a reader of the changed execution sees the row,
-// too.
+// The statement that changes the execution also writes the row. So a reader of the changed execution sees the row too.
 import { randomUUID } from 'node:crypto'
 import { optionalField } from '../../model/field.ts'
 import { limits } from '../../model/limits.ts'
@@ -26,7 +25,7 @@ export function checkRequestId(requestId: unknown): Repeatable {
 
 const idRule = { minBytes: 1, maxBytes: limits.requestIdBytes, refuseControls: true }
 
-/** The columns `request_id` and `may_repeat` of `input`: a field, and what is derived from it. */
+/** The columns `request_id` and `may_repeat` of `input`: a field, and the value derived from it. */
 export const requestId = optionalField<string>({
   check: (name, value = randomUUID()) => checkText(name, value, idRule),
   wire: { kind: 'text', rule: idRule },

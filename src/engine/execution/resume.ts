@@ -1,5 +1,5 @@
-// Resume: an operator takes an execution out of its suspension, whatever its condition states. It is the only
-// way out of a condition that only an operator can satisfy.
+// Resume: an operator ends the suspension of an execution, whether or not its condition is satisfied. A condition that only
+// an operator can satisfy has no other way out.
 import { EngineError } from '../../model/errors.ts'
 import { duration } from '../../model/field-kinds.ts'
 import type { RequestOf } from '../../model/field.ts'
@@ -27,10 +27,10 @@ import {
 export const resumeRequest = operatorRequest(
   'resume',
   {
-    /** How long it is not claimable; left out: not at all. */
+    /** How long it is not claimable; if omitted, it is claimable at once. */
     delay: duration().default(0),
     reason: reason.optional(),
-    /** A call with the id of an earlier one returns its result; left out: each call acts by itself. */
+    /** A call with the id of an earlier one returns its result; without an id, each call acts by itself. */
     requestId,
   },
   { mayRepeat },

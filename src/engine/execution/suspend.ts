@@ -1,10 +1,10 @@
-// Suspend: the holder parks the execution until its condition is met, and leaves. `trySuspend` leaves only when it must: if
-// what came early meets the condition already, it goes on under its lease.
+// Suspend: the holder parks the execution until its condition is satisfied, and gives up the lease. `trySuspend` gives it up only
+// if needed: if the condition is satisfied already, the holder continues under its lease.
 //
-// Where nothing that came before can meet the condition, which is the rule, it is one statement (`suspend-directly.ts`). Else
-// one transaction in two round trips: executions are locked, and the facts read behind the lock; the condition is judged
-// here; what follows from it is written with the commit. A repeat by the same holder with the same key hears what the first
-// heard, from the record of the suspension.
+// If no earlier fact can satisfy the condition, which is the rule, a suspension is one round trip (`suspend-directly.ts`).
+// Otherwise it is one transaction in two round trips: the first locks the executions and reads the facts after the lock; this
+// process evaluates the condition; the second writes the decision with the commit. A repeat by the same holder with the same key
+// gets the result of the first call, from the record of the suspension.
 import { EngineError } from '../../model/errors.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { call, type Call, type PipelineOptions, type RowsOf, type Sql } from '../../sql/sql.ts'
@@ -33,18 +33,18 @@ export interface Suspended {
   readonly kind: 'suspended'
   readonly executionId: ExecutionId
   readonly suspensionId: string
-  /** In the order in which they were given; the first is the primary one. */
+  /** In the order of the request; the first is the primary one. */
   readonly waitpoints: readonly BoundWaitpoint[]
 }
 
 export type TrySuspendResult =
   | Suspended
-  /** A cancel was asked for while it ran, so that it does not come back. */
+  /** A cancel was requested while it ran, so it ended and does not return. */
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
   /** The lease is kept. */
   | { readonly kind: 'already_satisfied'; readonly executionId: ExecutionId; readonly resumption: Resumption }
 
-/** `already_satisfied` only where it repeats, by its key, a `trySuspend` that was. */
+/** `already_satisfied` only as the repeat, by its key, of a `trySuspend` with that result. */
 export type SuspendResult = TrySuspendResult
 
 interface SuspendDeps {
@@ -53,22 +53,22 @@ interface SuspendDeps {
   readonly opened: OpenedWaitpoints
 }
 
-export function suspendOperation(around: SuspendDeps): SetOperation<NewSuspension, SuspendResult> {
-  return suspending(around, false)
+export function suspendOperation(deps: SuspendDeps): SetOperation<NewSuspension, SuspendResult> {
+  return suspending(deps, false)
 }
 
-export function trySuspendOperation(around: SuspendDeps): SetOperation<NewSuspension, TrySuspendResult> {
-  return suspending(around, true)
+export function trySuspendOperation(deps: SuspendDeps): SetOperation<NewSuspension, TrySuspendResult> {
+  return suspending(deps, true)
 }
 
-function suspending(around: SuspendDeps, keepsLease: boolean): SetOperation<NewSuspension, TrySuspendResult> {
-  const { sql, keys, opened } = around
+function suspending(deps: SuspendDeps, keepsLease: boolean): SetOperation<NewSuspension, TrySuspendResult> {
+  const { sql, keys, opened } = deps
   const unpublished = new Unpublished()
-  const judgeAll = async (items: readonly NewSuspension[], first: readonly Call[], options: PipelineOptions) => {
+  const decideAll = async (items: readonly NewSuspension[], first: readonly Call[], options: PipelineOptions) => {
     let decisions: readonly SuspendDecision[] = []
-    const judging = { keepsLease, keys, isAlone: first.length > 0 }
+    const context = { keepsLease, keys, isAlone: first.length > 0 }
     const decide = (rows: RowsOf<readonly Call[]>): readonly Call[] => {
-      decisions = evaluateSuspensions(items, lockedRowsOf(rows.slice(first.length)), judging)
+      decisions = evaluateSuspensions(items, lockedRowsOf(rows.slice(first.length)), context)
       return writesOf(decisions)
     }
     if (items.length === 0) return decisions
@@ -85,47 +85,47 @@ function suspending(around: SuspendDeps, keepsLease: boolean): SetOperation<NewS
     keyOf: (item) => item.uuid,
     bytesOf: (item) => 512 + item.conditionLength,
     async send(items) {
-      const keyless = items.some(opensDoors) ? await keys.ready().catch(asOwnAnswer) : undefined
-      const able = keyless === undefined ? items : items.filter((item) => !opensDoors(item))
-      const unmet = able.flatMap((item) => directSuspensionOf(item, opened) ?? [])
-      const parked = await suspendDirectly(sql, keys, unmet)
+      const keyless = items.some(opensWaitpoints) ? await keys.ready().catch(asOwnAnswer) : undefined
+      const able = keyless === undefined ? items : items.filter((item) => !opensWaitpoints(item))
+      const unsatisfied = able.flatMap((item) => directSuspensionOf(item, opened) ?? [])
+      const parked = await suspendDirectly(sql, keys, unsatisfied)
       for (const one of parked.values()) opened.remember(one)
       unpublished.add(effectsOf([...parked.values()]))
       const others = able.filter((item) => !parked.has(item))
-      const judged = await judgeAll(others, [], {})
-      const judgedOf = new Map<NewSuspension, SuspendDecision>(others.map((item, place) => [item, judged[place]!]))
+      const decided = await decideAll(others, [], {})
+      const decisionOf = new Map<NewSuspension, SuspendDecision>(others.map((item, place) => [item, decided[place]!]))
       const outcomes = await answersTo(
-        around,
-        items.map((item) => parked.get(item) ?? judgedOf.get(item) ?? keyless!),
+        deps,
+        items.map((item) => parked.get(item) ?? decisionOf.get(item) ?? keyless!),
       )
       return { outcomes, effects: unpublished.take() }
     },
     async sendAlone(item, _again, lockTimeoutMs) {
-      if (opensDoors(item)) await keys.ready()
-      const judged = await judgeAll([item], [call(lockHeld, { execution_id: item.uuid })], { lockTimeoutMs })
-      const outcomes = await answersTo(around, judged)
+      if (opensWaitpoints(item)) await keys.ready()
+      const decided = await decideAll([item], [call(lockHeld, { execution_id: item.uuid })], { lockTimeoutMs })
+      const outcomes = await answersTo(deps, decided)
       return { outcomes, effects: unpublished.take() }
     },
   }
 }
 
-function opensDoors({ bindings }: NewSuspension): boolean {
+function opensWaitpoints({ bindings }: NewSuspension): boolean {
   return bindings.some(({ key }) => key !== null)
 }
 
 async function answersTo(
-  around: SuspendDeps,
+  deps: SuspendDeps,
   decisions: readonly (SuspendDecision | SuspendedDirectly)[],
 ): Promise<Outcome<TrySuspendResult>[]> {
   const passed = decisions.flatMap((decision) => (isPassed(decision) ? [decision.item.uuid] : []))
-  const resumptions = passed.length === 0 ? new Map<string, null>() : await readResumptions(around.sql, passed)
+  const resumptions = passed.length === 0 ? new Map<string, null>() : await readResumptions(deps.sql, passed)
   return Promise.all(
     decisions.map(async (decision): Promise<Outcome<TrySuspendResult>> => {
       if (decision === rowLocked || EngineError.is(decision)) return decision
       const { executionId, uuid } = decision.item
       if (decision.kind === 'stop') return { kind: 'cancelled', executionId }
       if (isPassed(decision)) return { kind: 'already_satisfied', executionId, resumption: resumptions.get(uuid)! }
-      return suspended(around, decision).catch(asOwnAnswer)
+      return suspended(deps, decision).catch(asOwnAnswer)
     }),
   )
 }
@@ -134,7 +134,7 @@ function isPassed(decision: SuspendDecision | SuspendedDirectly): decision is Ne
   return (isKind(decision, 'suspend') || isKind(decision, 'repeat')) && decision.isAtOnce
 }
 
-/** Executions whose condition holds although they were parked are in their queues again; others may be due soon. */
+/** Executions whose condition is satisfied already are in their queues again; others may be due soon. */
 function effectsOf(decisions: readonly (SuspendDecision | SuspendedDirectly)[]): Effects {
   const ready = new Set<number>()
   const dueInMs: Partial<Record<HintedTimer, number>> = {}
@@ -164,7 +164,7 @@ function effectsOf(decisions: readonly (SuspendDecision | SuspendedDirectly)[]):
   return { readyQueueIds: [...ready], dueInMs, wroteEvents: true }
 }
 
-// In its last millisecond the timeout has not passed yet.
+// In the millisecond of the timeout itself, it has not passed yet.
 function untilOver(timeoutAt: number, now: number): number {
   return timeoutAt + 1 - now
 }
@@ -175,20 +175,22 @@ async function suspended(
 ): Promise<Suspended> {
   const { item, row } = decision
   const suspensionId = decision.kind === 'repeat' ? decision.row.last_suspension_id! : item.suspensionId
-  const doors = decision.kind === 'repeat' ? await readWaitpoints(sql, item, suspensionId) : decision.waitpoints
+  const unsigned = decision.kind === 'repeat' ? await readWaitpoints(sql, item, suspensionId) : decision.waitpoints
   if (decision.kind === 'repeat') {
     await keys.openAll(
       row.namespace,
-      doors.map(({ kid }) => kid),
+      unsigned.map(({ kid }) => kid),
     )
   }
-  const waitpoints = inOrder(item.bindings, doors).map((door) => withToken(keys, row.namespace, item, door))
+  const waitpoints = inOrder(item.bindings, unsigned).map((waitpoint) =>
+    withToken(keys, row.namespace, item, waitpoint),
+  )
   return { kind: 'suspended', executionId: item.executionId, suspensionId, waitpoints }
 }
 
-function inOrder(bindings: readonly CheckedBinding[], doors: readonly UnsignedWaitpoint[]): UnsignedWaitpoint[] {
-  if (doors.length < 2) return [...doors]
+function inOrder(bindings: readonly CheckedBinding[], waitpoints: readonly UnsignedWaitpoint[]): UnsignedWaitpoint[] {
+  if (waitpoints.length < 2) return [...waitpoints]
   const placeOf = ({ uuid, key }: UnsignedWaitpoint): number =>
     bindings.findIndex((binding) => binding.uuid === uuid || binding.key === key)
-  return doors.toSorted((one, other) => placeOf(one) - placeOf(other))
+  return waitpoints.toSorted((one, other) => placeOf(one) - placeOf(other))
 }

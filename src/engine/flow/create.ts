@@ -28,9 +28,9 @@ const insertFlow = statement({
     actor: 'text',
     tags: 'jsonb',
   },
-  row: { met_partition: 'int2?', met_namespace: 'text?', graph_revision: 'int8?' },
+  row: { existing_partition: 'int2?', existing_namespace: 'text?', graph_revision: 'int8?' },
   text: `
-with met as materialized (
+with existing as materialized (
   select partition_key, namespace, graph_revision
   from flowfabric.ff_flow_core
   where flow_id = $1
@@ -40,7 +40,7 @@ flow as (
     flow_kind, creator_identity)
   select $1, $1, c.now_ms, c.now_ms, $2, $3, $4, $5
   from (select flowfabric.ff_now_ms() as now_ms offset 0) c
-  where not exists (select from met)
+  where not exists (select from existing)
   returning flow_id, created_at_ms, partition_key, namespace
 ),
 tagged as (
@@ -55,9 +55,9 @@ logged as (
     jsonb_build_object('graphRevision', 0, 'members', 0, 'edges', 0)
   from flow
 )
-select m.partition_key as met_partition, m.namespace as met_namespace, m.graph_revision
+select m.partition_key as existing_partition, m.namespace as existing_namespace, m.graph_revision
 from (select) one
-left join met m on true`,
+left join existing m on true`,
 })
 
 export async function createFlow(
@@ -72,7 +72,7 @@ export async function createFlow(
   const [row] = await untilSent(sql, sending, () =>
     sql.query(insertFlow, { ...identity, flow_kind: kind, creator, actor, tags }),
   )
-  const { graph_revision: graphRevision, met_partition: metPartition, met_namespace: metNamespace } = row!
+  const { graph_revision: graphRevision, existing_partition: metPartition, existing_namespace: metNamespace } = row!
   if (graphRevision === null) return { answer: { kind: 'created', flowId, graphRevision: 0 }, effects: onlyEvents }
   if (metPartition !== partition || metNamespace !== namespace) throw flowIdTaken(flowId)
   // An id that we minted and sent before exists only because that send was committed and its reply lost.

@@ -10,7 +10,7 @@ import { refuseUnknownFields } from '../../model/shape.ts'
 import { show } from '../../model/text.ts'
 import { mintUuid } from '../../model/uuid.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { checkCreateRequest, hashAsked } from '../execution/create-request.ts'
+import { checkCreateRequest, hashRequestedWork } from '../execution/create-request.ts'
 import type { CheckedExecution } from '../transition/new-execution.ts'
 import { checkFlowRequest, checkMemberName, type NewFlow } from './flow-request.ts'
 import { readEdges, readGroups, type NumberedEdge } from './graph-edges.ts'
@@ -112,7 +112,7 @@ class GraphReader {
     const execution = inField(field, () => checkCreateRequest({ namespace, actor }, asked, flow.flowId))
     const { executionId, minted, payload, tags, policy, idempotencyKey } = execution
     this.#note([name, minted ? null : executionId, idempotencyKey, inner !== undefined])
-    hashAsked(this.#hash, execution)
+    hashRequestedWork(this.#hash, execution)
     this.#refuseSecond(execution, flow, field)
     this.#count(payload?.byteLength ?? 0)
     if (tags !== null || policy !== null) this.#count(JSON.stringify([tags, policy]).length)

@@ -5,7 +5,7 @@ import { checkSet } from '../../model/sets.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { lookAtLeases, type LeaseAnswer } from '../execution/renew.ts'
+import { leaseStates, type LeaseAnswer } from '../execution/renew.ts'
 import type { Fence } from '../transition/fence.ts'
 
 export interface CheckLeasesRequest {
@@ -20,5 +20,5 @@ export async function checkLeases(
 ): Promise<readonly LeaseAnswer[]> {
   refuseUnknownFields('leases.check', request, ['leases'])
   checkSet('leases', request.leases, limits.leaseCount)
-  return lookAtLeases(sql, caller, request.leases)
+  return leaseStates(sql, caller, request.leases)
 }

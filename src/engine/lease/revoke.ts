@@ -1,4 +1,4 @@
-// Revoke: an operator takes a lease away. The execution goes back to the queue with the same attempt; the holder's next
+// Revoke: an operator ends a lease. The execution returns to its queue with the same attempt; the holder's next
 // write is refused, because its lease was revoked.
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
@@ -17,12 +17,12 @@ import { ends, requeues } from '../transition/transitions.ts'
 
 export interface RevokeRequest {
   readonly executionId: string
-  /** Only from this holder; left out: whoever it is. */
+  /** Only from this worker instance; if omitted, from any. */
   readonly workerInstanceId?: string
   /** Only this lease. */
   readonly leaseId?: string
   readonly reason?: string
-  /** A call with the id of an earlier one answers as that did; left out: each call is one of its own. */
+  /** A call with the id of an earlier one returns its result; without an id, each call acts by itself. */
   readonly requestId?: string
 }
 
@@ -33,7 +33,7 @@ export type RevokeResult =
       readonly leaseId: string
       readonly leaseEpoch: number
     }
-  /** A cancel had been asked for, so that it ended instead. */
+  /** A cancel had been requested, so it ended instead. */
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
   | {
       readonly kind: 'not_held'
@@ -42,8 +42,8 @@ export type RevokeResult =
     }
 
 /**
- * `already_revoked`: the last lease was revoked, and no worker has claimed since. `ended`: the execution has. `never_claimed`: no
- * worker ever held it. `no_active_lease`: the holder gave it back, lost it, or waits in a suspension or delay.
+ * `already_revoked`: the last lease was revoked, and no worker has claimed since. `ended`: the execution has ended.
+ * `never_claimed`: no worker has ever claimed it. `no_active_lease`: the holder released or lost it, or it is suspended or delayed.
  */
 export type NotHeld =
   | 'already_revoked'
@@ -74,7 +74,7 @@ export function checkRevokeRequest(caller: Caller, request: RevokeRequest): Revo
   }
 }
 
-/** The answer as it is remembered. */
+/** The result as it is stored. */
 type Kept =
   | { readonly kind: 'revoked'; readonly leaseId: string; readonly leaseEpoch: number }
   | { readonly kind: 'cancelled' }

@@ -4,7 +4,7 @@ import { filteredOrder, sourceOf, type ListSource } from '../../kernel/list-sour
 import { descending } from '../../kernel/page.ts'
 import type { ExecutionRow } from '../snapshot.ts'
 
-/** Null admits all. */
+/** A null field admits all rows. */
 export interface ListFilter {
   readonly namespace: string | null
   readonly lane: string | null

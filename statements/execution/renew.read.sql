@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- execution.renew.look
--- src/engine/execution/renew.ts: lookAgain
+-- execution.renew.read
+-- src/engine/execution/renew.ts: readLeases
 -- 12 lines, 0 CTEs
 --
 -- parameters:

@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- execution.claim-by-id.look
--- src/engine/execution/claim-by-id.ts: lookStatement
+-- execution.claim-by-id.read
+-- src/engine/execution/claim-by-id.ts: readStatement
 -- 8 lines, 0 CTEs
 --
 -- parameters:
