@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- suspension.read-locked
 -- src/engine/waiting/suspension/read-locked.ts: readStatement
--- 30 lines, 1 CTE
+-- 31 lines, 1 CTE
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -20,7 +20,12 @@
 --   interruption text
 --   namespace text
 --   queue_id int4
+--   attached int4
 --   is_asked_to_stop bool
+--   cancel_deadline_at_ms int8 or null
+--   cancellation_reason text or null
+--   cancelled_by text or null
+--   stop_outcome text
 --   now_ms int8
 --   key_scope text or null
 --   key_kid text or null
@@ -42,7 +47,8 @@ select i.ordinal,
     and e.lease_epoch = i.given_epoch and l.expires_at_ms > k.now_ms, false) as is_held,
   coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder,
   e.lease_epoch, e.public_state, e.attempt_index as found_attempt, e.interruption, e.namespace, e.queue_id,
-  e.cancel_requested_at_ms is not null as is_asked_to_stop, k.now_ms, signing.*,
+  e.attached, e.cancel_requested_at_ms is not null as is_asked_to_stop, e.cancel_deadline_at_ms, e.cancellation_reason,
+  e.cancelled_by, e.stop_outcome, k.now_ms, signing.*,
   s.suspension_id as last_suspension_id, s.idempotency_key as last_key,
   coalesce(s.lease_id = i.given_lease_id and s.lease_epoch = i.given_epoch, false) as last_is_ours,
   coalesce(s.outcome ? 'atOnce', false) as last_was_at_once

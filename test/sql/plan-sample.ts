@@ -221,7 +221,6 @@ const byHolder = [
   'suspension.read-locked.waitpoints',
   'suspension.resumption',
   'waitpoint.create',
-  'execution.stop',
   'execution.requeue',
 ]
 const ofSuspended = ['suspension.', 'signal.', 'waitpoint.', 'execution.resume']

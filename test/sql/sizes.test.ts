@@ -21,7 +21,6 @@ const most: Size = { lines: 150, ctes: 16 }
 const larger: Readonly<Record<string, Size>> = {
   'dispatch.plain': { lines: 318, ctes: 26 },
   'duty.dispatch': { lines: 776, ctes: 57 },
-  'execution.stop': { lines: 247, ctes: 18 },
   'flow.close': { lines: 310, ctes: 22 },
 }
 

@@ -27,7 +27,7 @@ import { isKind, writesOf } from '../waiting/suspension/write.ts'
 import { readWaitpoints } from '../waiting/suspension/waitpoints.ts'
 import type { OpenedWaitpoints } from '../waiting/waitpoint/opened.ts'
 import { withToken, type BoundWaitpoint, type UnsignedWaitpoint } from '../waiting/waitpoint/tokens.ts'
-import { stoppedIn } from '../waiting/suspension/stop.ts'
+import { effectsOfStopped } from '../waiting/suspension/stop.ts'
 
 export interface Suspended {
   readonly kind: 'suspended'
@@ -72,12 +72,9 @@ function suspending(deps: SuspendDeps, keepsLease: boolean): SetOperation<NewSus
       return writesOf(decisions)
     }
     if (items.length === 0) return decisions
-    const [stopped] = await sql.decide([...first, ...readCalls(items)], decide, options)
-    // The write for stopped executions comes first.
-    if (decisions.some((decision) => isKind(decision, 'stop'))) {
-      const { pending_dispatch: pendingDispatch, ready_queue_ids: readyQueueIds } = stoppedIn(stopped)
-      unpublished.add({ pendingDispatch, readyQueueIds, wroteEvents: true })
-    }
+    await sql.decide([...first, ...readCalls(items)], decide, options)
+    const stopped = decisions.filter((decision) => isKind(decision, 'stop'))
+    if (stopped.length > 0) unpublished.add(effectsOfStopped(stopped))
     unpublished.add(effectsOf(decisions))
     return decisions
   }

@@ -1,19 +1,10 @@
 // An execution that has registered a compensation is asked to stop before it ends, wherever it is: its waits close, it becomes
 // claimable, and its code runs once more to clean up. It ends when the code ends, at the latest at `cancel_deadline_at_ms`.
-//
-// `askToStop` follows a CTE `asking`: one row for each execution, locked, with the columns of `ff_exec_core` as they were found,
-// and besides
-//   asked_until_ms  bigint: the new `cancel_deadline_at_ms`
-//   asked_outcome   ff_terminal_outcome or null: how it ends after the clean-up; null is `cancelled`
-//   asked_reason    text or null
-//   asked_actor     text
-//   now_ms          bigint, read from the clock after the lock
 // An execution that was asked before keeps its outcome, reason and place; only the deadline moves.
 //
-// It gives `asked`, one row for each, and leaves: the request on the row, one event; for an execution that waited also a ready
-// row, no open suspension, no open waitpoint and no delay. `asked_ready` has the queues of those.
+// The statement leaves the request on the row, and one event; for an execution that waited also a ready row, no open suspension, no
+// open waitpoint and no delay.
 import { attached } from '../../model/attached.ts'
-import { limits } from '../../model/limits.ts'
 import type { PendingOutcome } from '../../model/state.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -34,15 +25,42 @@ export function endsWhenLeftSql(e: string): string {
       and (${e}.stop_outcome is null or ${e}.attached & ${attached.onFailure} = 0))`
 }
 
-/** The columns of `asking` besides those of the row; for duties. */
-export function askedBy(row: string, outcome: string, reason: string, actor: string): string {
-  return `${row}.now_ms + ${limits.cancelDeadlineMs} as asked_until_ms, ${outcome} as asked_outcome, ${reason} as asked_reason,
-    ${actor} as asked_actor`
-}
-
 const isMoved = `(a.cancel_requested_at_ms is null and a.lifecycle_phase <> 'active')`
 
-export const askToStop = `
+/** An execution whose code is asked to stop and clean up, as it was decided under the lock. */
+export interface AskToStop {
+  /** The execution's. */
+  readonly uuid: string
+  /** Read from the clock after the lock. */
+  readonly askedAt: number
+  /** It ends by then at the latest. */
+  readonly until: number
+  /** How it ends after the clean-up; null is `cancelled`. */
+  readonly outcome: PendingOutcome | null
+  readonly reason: string | null
+  readonly actor: string
+}
+
+const askStatement = statement({
+  name: 'execution.ask-to-stop',
+  params: {
+    execution_ids: 'uuid[]',
+    asked_ats_ms: 'int8[]',
+    untils_ms: 'int8[]',
+    outcomes: 'text?[]',
+    reasons: 'text?[]',
+    actors: 'text[]',
+  },
+  row: { ready_queue_ids: 'int4[]' },
+  text: `
+with asking as materialized (
+  select i.execution_id, i.now_ms, i.asked_until_ms, i.asked_outcome::flowfabric.ff_terminal_outcome as asked_outcome,
+    i.asked_reason, i.asked_actor, e.cancel_requested_at_ms, e.lifecycle_phase, e.attached, e.stop_outcome,
+    e.cancellation_reason, e.cancelled_by
+  from unnest($1::uuid[], $2::int8[], $3::int8[], $4::text[], $5::text[], $6::text[])
+    as i (execution_id, now_ms, asked_until_ms, asked_outcome, asked_reason, asked_actor)
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
+),
 asked as (
   update flowfabric.ff_exec_core e
   set cancel_requested_at_ms = coalesce(a.cancel_requested_at_ms, a.now_ms),
@@ -97,42 +115,7 @@ asked_event as (
   select last_mutation_at_ms, execution_id, flow_id, generation, 'cancel_requested', partition_key, namespace, asked_actor,
     asked_reason, lease_id, lease_epoch, attempt_index, jsonb_build_object('deadlineAt', asked_until_ms)
   from asked
-)`
-
-/** An execution whose code is asked to stop and clean up, as it was decided under the lock. */
-export interface AskToStop {
-  /** The execution's. */
-  readonly uuid: string
-  /** Read from the clock after the lock. */
-  readonly askedAt: number
-  /** It ends by then at the latest. */
-  readonly until: number
-  /** How it ends after the clean-up; null is `cancelled`. */
-  readonly outcome: PendingOutcome | null
-  readonly reason: string | null
-  readonly actor: string
-}
-
-const askStatement = statement({
-  name: 'execution.ask-to-stop',
-  params: {
-    execution_ids: 'uuid[]',
-    asked_ats_ms: 'int8[]',
-    untils_ms: 'int8[]',
-    outcomes: 'text?[]',
-    reasons: 'text?[]',
-    actors: 'text[]',
-  },
-  row: { ready_queue_ids: 'int4[]' },
-  text: `
-with asking as materialized (
-  select i.execution_id, i.now_ms, i.asked_until_ms, i.asked_outcome::flowfabric.ff_terminal_outcome as asked_outcome,
-    i.asked_reason, i.asked_actor, e.cancel_requested_at_ms, e.lifecycle_phase, e.attached, e.stop_outcome,
-    e.cancellation_reason, e.cancelled_by
-  from unnest($1::uuid[], $2::int8[], $3::int8[], $4::text[], $5::text[], $6::text[])
-    as i (execution_id, now_ms, asked_until_ms, asked_outcome, asked_reason, asked_actor)
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
-),${askToStop}
+)
 select coalesce(array_agg(distinct queue_id), '{}'::int4[]) as ready_queue_ids
 from asked_ready`,
 })

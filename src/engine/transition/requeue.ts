@@ -1,158 +1,10 @@
-// The one way back to the queue, as `ending.ts` is the one way out. A retry, a delay, a release, a lapse and a revoke all
-// put a CTE `leaving` before this fragment and end in one of two ways: back in the queue, or, when a cancel was asked for
-// meanwhile or the operation says so, in an ending. An execution with a compensation goes back to the queue also when a cancel was
-// asked for: its code still has to clean up.
-//
-// `leaving` has one row for each execution that leaves its holder, locked, with the columns of `ff_exec_core` that an ending
-// needs, cancel_requested_at_ms, cancellation_reason and cancelled_by as they were found, and besides
-//   left_at_ms          bigint, read from the clock after the lock
-//   left_actor          text
-//   left_reason         text or null
-//   leave_event         ff_event_type
-//   leave_effect        ff_lease_effect: 'expired' when time ended the lease, else 'revoked'
-//   next_attempt_state  ff_attempt_state: 'attempt_interrupted', or when the attempt is over 'pending_retry_attempt', and
-//                       'pending_replay_attempt' when the next generation begins
-//   next_interruption   ff_interruption; 'none' for a retry
-//   next_at_ms          bigint or null: not claimable before
-//   next_expiry_count   integer: expiries in a row without progress; null keeps the count
-//   attempt_outcome     text
-//   failure_category    text or null, with error bytea and error_encoding text
-//   forced_outcome      ff_terminal_outcome: 'none', or the ending that the operation demands
+// The one way back to the queue, as `ending.ts` is the one way out: a retry, a delay, a release, an expiry, a revoke and a restart.
 import { attached } from '../../model/attached.ts'
 import { limits } from '../../model/limits.ts'
 import type { AttemptState, Interruption, PendingOutcome } from '../../model/state.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { endsWhenLeftSql } from './ask-to-stop.ts'
 import type { AttemptFailure } from './end.ts'
-import { endExecutionsWhole } from './ending.ts'
-
-export const leaveHolderWhole = leaveHolderBy(endExecutionsWhole)
-
-/**
- * The same for a duty that may ask for a clean-up instead of ending: `leaving` has `asked_outcome` besides, null where it does not
- * ask. The reason is `left_reason`.
- */
-const alsoAsks = `
-    cancel_requested_at_ms = coalesce(v.cancel_requested_at_ms, case when v.asked_outcome is not null then v.left_at_ms end),
-    cancel_deadline_at_ms = coalesce(v.cancel_deadline_at_ms,
-      case when v.asked_outcome is not null then v.left_at_ms + ${limits.cancelDeadlineMs} end),
-    stop_outcome = coalesce(v.stop_outcome, v.asked_outcome),
-    cancellation_reason = case when v.asked_outcome is not null then v.left_reason else v.cancellation_reason end,
-    cancelled_by = case when v.asked_outcome is not null then v.left_actor else v.cancelled_by end,
-    deadline_at_ms = case when v.asked_outcome is null then e.deadline_at_ms end,`
-
-const askedEvent = `,
-asked_event as (
-  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
-    namespace, actor, reason, attempt_index, details)
-  select q.last_mutation_at_ms, q.execution_id, q.flow_id, q.generation, 'cancel_requested', q.partition_key, q.namespace,
-    q.left_actor, q.left_reason, q.attempt_index, jsonb_build_object('deadlineAt', q.left_at_ms + ${limits.cancelDeadlineMs})
-  from requeued q
-  where q.is_asked
-)`
-
-const isAsked = ', v.left_at_ms, v.asked_outcome is not null as is_asked'
-
-export const leaveHolderAsking = leaveHolderBy(endExecutionsWhole, alsoAsks, askedEvent, isAsked)
-
-function leaveHolderBy(endThem: string, alsoSet = '', also = '', alsoReturn = ''): string {
-  return `
-ending as materialized (
-  select v.*,
-    case when v.forced_outcome <> 'none' then v.forced_outcome
-      else 'cancelled'::flowfabric.ff_terminal_outcome end as ending_outcome,
-    case when v.forced_outcome = 'none' then coalesce(v.cancellation_reason, 'cancel_requested')
-      else v.left_reason end as ending_reason,
-    case when v.forced_outcome = 'none' then coalesce(v.cancelled_by, v.left_actor) else v.left_actor end as ending_actor,
-    v.left_at_ms as ended_at_ms,
-    null::bytea as ending_result,
-    null::text as ending_encoding,
-    v.failure_category as ending_category,
-    v.error as ending_error,
-    v.error_encoding as ending_error_encoding
-  from leaving v
-  where v.forced_outcome <> 'none' or ${endsWhenLeftSql('v')}
-),
-${endThem},${requeue(alsoSet, ` and v.forced_outcome = 'none' and not ${endsWhenLeftSql('v')}`, alsoReturn)}${also}`
-}
-
-function requeue(alsoSet: string, where: string, alsoReturn: string): string {
-  return `
-requeued as (
-  update flowfabric.ff_exec_core e
-  set lifecycle_phase = 'runnable',
-    ownership_state = 'unowned',
-    eligibility_state = case when v.next_at_ms > v.left_at_ms
-      then 'not_eligible_until_time'::flowfabric.ff_eligibility_state
-      else 'eligible_now'::flowfabric.ff_eligibility_state end,
-    attempt_state = v.next_attempt_state,
-    interruption = v.next_interruption,
-    delay_until_ms = case when v.next_at_ms > v.left_at_ms then v.next_at_ms end,
-    attempt_deadline_at_ms = null,${alsoSet}
-    -- What a generation has registered is gone with it.
-    attached = case when v.next_attempt_state = 'pending_replay_attempt'
-      then e.attached & ~${attached.compensation | attached.onFailure} else e.attached end,
-    generation = e.generation + case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end,
-    retry_count = case v.next_attempt_state
-      when 'pending_replay_attempt' then 0
-      when 'pending_retry_attempt' then e.retry_count + 1
-      else e.retry_count end,
-    lease_reclaim_count = case when v.next_attempt_state = 'pending_replay_attempt' then 0
-      else e.lease_reclaim_count + case when v.next_interruption = 'lapsed' then 1 else 0 end end,
-    consecutive_expiry_count = coalesce(v.next_expiry_count, e.consecutive_expiry_count),
-    last_mutation_at_ms = greatest(v.left_at_ms, e.last_mutation_at_ms)
-  from leaving v
-  where e.execution_id = any (array[v.execution_id])${where}
-  returning e.execution_id, e.partition_key, e.namespace, e.flow_id,
-    e.generation - case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end as generation,
-    e.attempt_index, e.queue_id, e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms, v.left_actor, v.left_reason,
-    v.leave_event, v.leave_effect, v.next_attempt_state, v.attempt_outcome, v.failure_category, v.error,
-    v.error_encoding${alsoReturn}
-),
-requeued_ready as (
-  insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
-  select queue_id, -priority, false, rank, execution_id
-  from requeued
-  where eligibility_state = 'eligible_now'
-),
-requeued_lease as (
-  delete from flowfabric.ff_lease l
-  using requeued d
-  where l.execution_id = any (array[d.execution_id])
-  returning l.is_continued, d.execution_id, d.partition_key, d.namespace, d.flow_id, d.generation, d.attempt_index,
-    d.delay_until_ms, d.last_mutation_at_ms, d.left_actor, d.left_reason, d.leave_event, d.leave_effect,
-    d.next_attempt_state, d.attempt_outcome, d.failure_category, d.error, d.error_encoding, l.lease_id, l.lease_epoch,
-    l.attempt_type, l.attempt_started_at_ms, l.worker_id, l.worker_instance_id
-),
-requeued_attempt as (
-  insert into flowfabric.ff_attempt (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
-    started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason, failure_category, error,
-    error_encoding, next_at_ms)
-  select execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch, attempt_started_at_ms,
-    case when next_attempt_state <> 'attempt_interrupted' then last_mutation_at_ms end, attempt_outcome, worker_id,
-    worker_instance_id, left_reason, failure_category, error, error_encoding, delay_until_ms
-  from requeued_lease
-  where not is_continued
-),
--- An attempt that was interrupted before has its record already.
-requeued_continued as (
-  update flowfabric.ff_attempt a
-  set ended_at_ms = case when d.next_attempt_state <> 'attempt_interrupted' then d.last_mutation_at_ms end,
-    outcome = d.attempt_outcome, lease_id = d.lease_id, lease_epoch = d.lease_epoch, worker_id = d.worker_id,
-    worker_instance_id = d.worker_instance_id, failure_reason = d.left_reason, failure_category = d.failure_category,
-    error = d.error, error_encoding = d.error_encoding, next_at_ms = d.delay_until_ms
-  from requeued_lease d
-  where d.is_continued and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
-),
-requeued_event as (
-  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
-    namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
-  select last_mutation_at_ms, execution_id, flow_id, generation, leave_event, partition_key, namespace, left_actor,
-    left_reason, leave_effect, lease_id, lease_epoch, attempt_index, worker_instance_id
-  from requeued_lease
-)`
-}
 
 /** An execution that leaves its holder and returns to the queue, as it was decided under the lock. */
 export interface Requeue {
@@ -217,7 +69,95 @@ with leaving as materialized (
       next_interruption, next_at_ms, next_expiry_count, attempt_outcome, failure_category, error, error_encoding,
       asked_outcome)
   join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
-),${requeue(alsoAsks, '', isAsked)}${askedEvent}
+),
+requeued as (
+  update flowfabric.ff_exec_core e
+  set lifecycle_phase = 'runnable',
+    ownership_state = 'unowned',
+    eligibility_state = case when v.next_at_ms > v.left_at_ms
+      then 'not_eligible_until_time'::flowfabric.ff_eligibility_state
+      else 'eligible_now'::flowfabric.ff_eligibility_state end,
+    attempt_state = v.next_attempt_state,
+    interruption = v.next_interruption,
+    delay_until_ms = case when v.next_at_ms > v.left_at_ms then v.next_at_ms end,
+    attempt_deadline_at_ms = null,
+    cancel_requested_at_ms = coalesce(v.cancel_requested_at_ms, case when v.asked_outcome is not null then v.left_at_ms end),
+    cancel_deadline_at_ms = coalesce(v.cancel_deadline_at_ms,
+      case when v.asked_outcome is not null then v.left_at_ms + ${limits.cancelDeadlineMs} end),
+    stop_outcome = coalesce(v.stop_outcome, v.asked_outcome),
+    cancellation_reason = case when v.asked_outcome is not null then v.left_reason else v.cancellation_reason end,
+    cancelled_by = case when v.asked_outcome is not null then v.left_actor else v.cancelled_by end,
+    deadline_at_ms = case when v.asked_outcome is null then e.deadline_at_ms end,
+    -- What a generation has registered is gone with it.
+    attached = case when v.next_attempt_state = 'pending_replay_attempt'
+      then e.attached & ~${attached.compensation | attached.onFailure} else e.attached end,
+    generation = e.generation + case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end,
+    retry_count = case v.next_attempt_state
+      when 'pending_replay_attempt' then 0
+      when 'pending_retry_attempt' then e.retry_count + 1
+      else e.retry_count end,
+    lease_reclaim_count = case when v.next_attempt_state = 'pending_replay_attempt' then 0
+      else e.lease_reclaim_count + case when v.next_interruption = 'lapsed' then 1 else 0 end end,
+    consecutive_expiry_count = coalesce(v.next_expiry_count, e.consecutive_expiry_count),
+    last_mutation_at_ms = greatest(v.left_at_ms, e.last_mutation_at_ms)
+  from leaving v
+  where e.execution_id = any (array[v.execution_id])
+  returning e.execution_id, e.partition_key, e.namespace, e.flow_id,
+    e.generation - case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end as generation,
+    e.attempt_index, e.queue_id, e.priority, e.rank, e.eligibility_state, e.delay_until_ms, e.last_mutation_at_ms, v.left_actor, v.left_reason,
+    v.leave_event, v.leave_effect, v.next_attempt_state, v.attempt_outcome, v.failure_category, v.error,
+    v.error_encoding, v.left_at_ms, v.asked_outcome is not null as is_asked
+),
+requeued_ready as (
+  insert into flowfabric.ff_ready (queue_id, neg_priority, resumed, rank, execution_id)
+  select queue_id, -priority, false, rank, execution_id
+  from requeued
+  where eligibility_state = 'eligible_now'
+),
+requeued_lease as (
+  delete from flowfabric.ff_lease l
+  using requeued d
+  where l.execution_id = any (array[d.execution_id])
+  returning l.is_continued, d.execution_id, d.partition_key, d.namespace, d.flow_id, d.generation, d.attempt_index,
+    d.delay_until_ms, d.last_mutation_at_ms, d.left_actor, d.left_reason, d.leave_event, d.leave_effect,
+    d.next_attempt_state, d.attempt_outcome, d.failure_category, d.error, d.error_encoding, l.lease_id, l.lease_epoch,
+    l.attempt_type, l.attempt_started_at_ms, l.worker_id, l.worker_instance_id
+),
+requeued_attempt as (
+  insert into flowfabric.ff_attempt (execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch,
+    started_at_ms, ended_at_ms, outcome, worker_id, worker_instance_id, failure_reason, failure_category, error,
+    error_encoding, next_at_ms)
+  select execution_id, attempt_index, generation, attempt_type, lease_id, lease_epoch, attempt_started_at_ms,
+    case when next_attempt_state <> 'attempt_interrupted' then last_mutation_at_ms end, attempt_outcome, worker_id,
+    worker_instance_id, left_reason, failure_category, error, error_encoding, delay_until_ms
+  from requeued_lease
+  where not is_continued
+),
+-- An attempt that was interrupted before has its record already.
+requeued_continued as (
+  update flowfabric.ff_attempt a
+  set ended_at_ms = case when d.next_attempt_state <> 'attempt_interrupted' then d.last_mutation_at_ms end,
+    outcome = d.attempt_outcome, lease_id = d.lease_id, lease_epoch = d.lease_epoch, worker_id = d.worker_id,
+    worker_instance_id = d.worker_instance_id, failure_reason = d.left_reason, failure_category = d.failure_category,
+    error = d.error, error_encoding = d.error_encoding, next_at_ms = d.delay_until_ms
+  from requeued_lease d
+  where d.is_continued and a.execution_id = any (array[d.execution_id]) and a.attempt_index = d.attempt_index
+),
+requeued_event as (
+  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
+    namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id)
+  select last_mutation_at_ms, execution_id, flow_id, generation, leave_event, partition_key, namespace, left_actor,
+    left_reason, leave_effect, lease_id, lease_epoch, attempt_index, worker_instance_id
+  from requeued_lease
+),
+asked_event as (
+  insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
+    namespace, actor, reason, attempt_index, details)
+  select q.last_mutation_at_ms, q.execution_id, q.flow_id, q.generation, 'cancel_requested', q.partition_key, q.namespace,
+    q.left_actor, q.left_reason, q.attempt_index, jsonb_build_object('deadlineAt', q.left_at_ms + ${limits.cancelDeadlineMs})
+  from requeued q
+  where q.is_asked
+)
 select`,
 })
 

@@ -4,6 +4,7 @@ import { attached } from '../../../model/attached.ts'
 import { childrenOf, namesTakenBy } from '../../../model/condition-waits.ts'
 import { parseExecutionId } from '../../../model/id.ts'
 import type { SourceType } from '../../../model/signal.ts'
+import type { PendingOutcome } from '../../../model/state.ts'
 import type { WaitpointState } from '../../../model/suspension.ts'
 import { call, type Call, type RowsOf } from '../../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../../sql/statement.ts'
@@ -22,7 +23,12 @@ const readStatement = statement({
     ...fenceRow,
     namespace: 'text',
     queue_id: 'int4',
+    attached: 'int4',
     is_asked_to_stop: 'bool',
+    cancel_deadline_at_ms: 'int8?',
+    cancellation_reason: 'text?',
+    cancelled_by: 'text?',
+    stop_outcome: oneOf<PendingOutcome | null>(),
     now_ms: 'int8',
     /** The key that signs fresh waitpoints. */
     ...storedKeyRow,
@@ -42,7 +48,8 @@ select i.ordinal,
   coalesce(${isHeldSql('e', 'i')}, false) as is_held,
   coalesce(e.lease_id = i.given_lease_id and e.lease_epoch = i.given_epoch, false) as is_last_holder,
   e.lease_epoch, e.public_state, e.attempt_index as found_attempt, e.interruption, e.namespace, e.queue_id,
-  e.cancel_requested_at_ms is not null as is_asked_to_stop, k.now_ms, signing.*,
+  e.attached, e.cancel_requested_at_ms is not null as is_asked_to_stop, e.cancel_deadline_at_ms, e.cancellation_reason,
+  e.cancelled_by, e.stop_outcome, k.now_ms, signing.*,
   s.suspension_id as last_suspension_id, s.idempotency_key as last_key,
   coalesce(s.lease_id = i.given_lease_id and s.lease_epoch = i.given_epoch, false) as last_is_ours,
   coalesce(s.outcome ? 'atOnce', false) as last_was_at_once

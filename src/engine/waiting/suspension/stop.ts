@@ -1,51 +1,53 @@
-// Stops an execution that was asked to stop when its holder wants to suspend it. It ends, or if it has a compensation,
-// it returns to the queue for its clean-up. An earlier statement of the transaction has locked these executions and
-// checked their leases.
-import { call } from '../../../sql/sql.ts'
-import { statement } from '../../../sql/statement.ts'
-import { pendingDispatchOfEnded } from '../../kernel/pending-dispatch.ts'
+// Stops executions that were asked to stop when their holder wants to suspend them: each ends, or if it has a compensation, it returns
+// to the queue for its clean-up.
+import { cancelledWhenLeft, endsWhenLeft, type Stoppable } from '../../../model/stop.ts'
+import type { Call } from '../../../sql/sql.ts'
+import type { Effects } from '../../kernel/effects.ts'
+import { pendingDispatchOf } from '../../kernel/pending-dispatch.ts'
+import { endCall } from '../../transition/end.ts'
+import { requeueCall } from '../../transition/requeue.ts'
 import type { Stopped } from './evaluate.ts'
-import { leaveHolderWhole } from '../../transition/requeue.ts'
 
-const stopStatement = statement({
-  name: 'execution.stop',
-  params: { execution_ids: 'uuid[]', ended_ats_ms: 'int8[]', actors: 'text[]' },
-  row: { pending_dispatch: 'int4', ready_queue_ids: 'int4[]' },
-  text: `
-with leaving as materialized (
-  select e.*, i.ended_at_ms as left_at_ms, i.actor as left_actor, 'cancel_requested' as left_reason,
-    'released'::flowfabric.ff_event_type as leave_event,
-    'revoked'::flowfabric.ff_lease_effect as leave_effect,
-    'attempt_interrupted'::flowfabric.ff_attempt_state as next_attempt_state,
-    'cancelled'::flowfabric.ff_interruption as next_interruption,
-    null::int8 as next_at_ms,
-    0 as next_expiry_count,
-    'interrupted' as attempt_outcome,
-    null::text as failure_category,
-    null::bytea as error,
-    null::text as error_encoding,
-    'none'::flowfabric.ff_terminal_outcome as forced_outcome
-  from unnest($1::uuid[], $2::int8[], $3::text[]) as i (execution_id, ended_at_ms, actor)
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
-),
-${leaveHolderWhole}
-select ${pendingDispatchOfEnded} as pending_dispatch, coalesce((select array_agg(distinct queue_id) from requeued), '{}'::int4[]) as ready_queue_ids`,
-})
-
-export interface StoppedRow {
-  readonly pending_dispatch: number
-  readonly ready_queue_ids: readonly number[]
-}
-
-/** The result of `stopCall`. */
-export function stoppedIn(rows: readonly unknown[] | undefined): StoppedRow {
-  return (rows as readonly StoppedRow[] | undefined)?.[0] ?? { pending_dispatch: 0, ready_queue_ids: [] }
-}
-
-export function stopCall(stopped: readonly Stopped[]) {
-  return call(stopStatement, {
-    execution_ids: stopped.map(({ item }) => item.uuid),
-    ended_ats_ms: stopped.map(({ row }) => row.now_ms),
-    actors: stopped.map(({ item }) => item.actor),
+/** For executions that the transaction has locked and found held. */
+export function stopCalls(stopped: readonly Stopped[]): readonly Call[] {
+  const [ending, requeued] = parted(stopped)
+  const endings = ending.map(({ item: { uuid, actor }, row }) => {
+    return { uuid, endedAt: row.now_ms, ...cancelledWhenLeft(stoppableOf(row), actor) }
   })
+  const requeues = requeued.map(({ item: { uuid, actor }, row }) => {
+    return {
+      uuid,
+      leftAt: row.now_ms,
+      actor,
+      reason: 'cancel_requested',
+      event: 'released',
+      leaseEffect: 'revoked',
+      attemptState: 'attempt_interrupted',
+      interruption: 'cancelled',
+      nextAt: null,
+      expiryCount: 0,
+      attemptOutcome: 'interrupted',
+    } as const
+  })
+  return [...(requeues.length > 0 ? [requeueCall(requeues)] : []), ...(endings.length > 0 ? [endCall(endings)] : [])]
+}
+
+export function effectsOfStopped(stopped: readonly Stopped[]): Effects {
+  const [ending, requeued] = parted(stopped)
+  return {
+    readyQueueIds: [...new Set(requeued.map(({ row }) => row.queue_id))],
+    pendingDispatch: ending.reduce((bits, { row }) => bits | pendingDispatchOf(row.attached), 0),
+    wroteEvents: true,
+  }
+}
+
+/** Those that end, and those that return to the queue. */
+function parted(stopped: readonly Stopped[]): readonly [readonly Stopped[], readonly Stopped[]] {
+  const ends = ({ row }: Stopped): boolean => endsWhenLeft(stoppableOf(row))
+  return [stopped.filter(ends), stopped.filter((one) => !ends(one))]
+}
+
+function stoppableOf(row: Stopped['row']): Stoppable {
+  const { attached, cancel_deadline_at_ms: deadlineAt, cancellation_reason: reason, cancelled_by: actor } = row
+  return { attached, stop: { deadlineAt, reason, actor, outcome: row.stop_outcome } }
 }

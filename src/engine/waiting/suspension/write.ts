@@ -2,7 +2,7 @@
 // holder. Executions that return to their queue at once come last.
 import { EngineError } from '../../../model/errors.ts'
 import type { Call } from '../../../sql/sql.ts'
-import { stopCall } from './stop.ts'
+import { stopCalls } from './stop.ts'
 import { rowLocked } from '../../kernel/merge.ts'
 import { storedConditionSignal } from './open-suspensions.ts'
 import { numbersTakenBy, type Decided, type SuspendDecision, type NewlySuspended } from './evaluate.ts'
@@ -20,7 +20,7 @@ export function writesOf(decisions: readonly SuspendDecision[]): readonly Call[]
   const woken = parked.filter(({ evaluation }) => evaluation.satisfied)
   const taken = suspended.flatMap(takenBy)
   return [
-    ...(stopped.length > 0 ? [stopCall(stopped)] : []),
+    ...stopCalls(stopped),
     ...(suspended.length > 0 ? [recordCall(suspended)] : []),
     ...(parked.length > 0 ? [parkCall(parked.map(({ item }) => item))] : []),
     ...(parked.some(({ waitpoints }) => waitpoints.length > 0) ? [openWaitpointsCall(parked)] : []),
