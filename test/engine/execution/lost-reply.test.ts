@@ -13,15 +13,16 @@ import { fenceOf, held, take, worker } from './holder.ts'
 /** An engine whose first set takes effect, after which others act; the reply is lost. */
 function losingFirstReply(sql: Sql, meanwhile: () => Promise<unknown> = async () => {}): Engine {
   let isLost = false
+  const lose = async <T>(answer: T): Promise<T> => {
+    if (isLost) return answer
+    isLost = true
+    await meanwhile()
+    throw Object.assign(new Error('terminating connection'), { code: '57P01', severity: 'FATAL' })
+  }
   return createEngine({
     ...around(sql, (ask) => ask()),
-    async pipeline(calls, options) {
-      const answer = await sql.pipeline(calls, options)
-      if (isLost) return answer
-      isLost = true
-      await meanwhile()
-      throw Object.assign(new Error('terminating connection'), { code: '57P01', severity: 'FATAL' })
-    },
+    pipeline: async (calls, options) => lose(await sql.pipeline(calls, options)),
+    decide: async (reads, decide, options) => lose(await sql.decide(reads, decide, options)),
   })
 }
 
