@@ -58,24 +58,27 @@ test('the documentation lists the grants', async () => {
   expect(page).toContain(`\`\`\`sql\n${grantsOn('flowfabric', 'app')}\`\`\`\n`)
 })
 
-test.each(['flowfabric', `it's "odd" $1`])('connect grants a role what it needs on schema %s', async (schema) => {
-  const url = await emptyDatabase()
-  const { role, asRole } = await newRole(url)
-  const owner = await open(url, { schema, grantTo: role })
-  const ff = await open(asRole, { schema, migrate: 'check' })
-  await run(
-    url,
-    `select setval('"${schema.replaceAll('"', '""').replaceAll("'", "''")}".ff_event_id', 10000000, false)`,
-  )
-  await ff.engine.executions.createMany([{ kind: 'k' }, { kind: 'k' }])
-  await ff.engine.executions.complete(fenceOf(await take(ff.engine)))
-  await ff.engine.executions.complete(fenceOf(await take(ff.engine)))
-  const blocks = await run(url, `select from pg_class where relname = 'ff_event_10000001' and relispartition`)
-  expect(blocks[0]!.rowCount).toBe(1)
-  const { findings } = await ff.health.check()
-  expect(findings.find(({ check }) => check === 'event log')).toMatchObject({ verdict: 'fine' })
-  await owner.close()
-})
+test.each(['flowfabric', `it's "odd" $1`])(
+  'connect grants a role the rights that it needs on schema %s',
+  async (schema) => {
+    const url = await emptyDatabase()
+    const { role, asRole } = await newRole(url)
+    const owner = await open(url, { schema, grantTo: role })
+    const ff = await open(asRole, { schema, migrate: 'check' })
+    await run(
+      url,
+      `select setval('"${schema.replaceAll('"', '""').replaceAll("'", "''")}".ff_event_id', 10000000, false)`,
+    )
+    await ff.engine.executions.createMany([{ kind: 'k' }, { kind: 'k' }])
+    await ff.engine.executions.complete(fenceOf(await take(ff.engine)))
+    await ff.engine.executions.complete(fenceOf(await take(ff.engine)))
+    const blocks = await run(url, `select from pg_class where relname = 'ff_event_10000001' and relispartition`)
+    expect(blocks[0]!.rowCount).toBe(1)
+    const { findings } = await ff.health.check()
+    expect(findings.find(({ check }) => check === 'event log')).toMatchObject({ verdict: 'fine' })
+    await owner.close()
+  },
+)
 
 test('a role that does not exist, and one that may not grant, are refused', async () => {
   const url = await emptyDatabase()

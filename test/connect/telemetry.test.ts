@@ -44,7 +44,7 @@ async function work(ff: FlowFabric, ...tasks: Parameters<FlowFabric['worker']>[0
   await ff.worker({ tasks, handleSignals: false }).start()
 }
 
-test('a trace goes from the submit to the run, its steps, and on to its children', async () => {
+test('a trace continues from the submit to the run, its steps, and its children', async () => {
   const { ff, tracer, named } = await traced()
   const inner = task('inner', (ctx) => ctx.step('greet', () => 'hello'))
   const outer = task('outer', async (ctx) => {

@@ -245,7 +245,7 @@ class Stage {
     await suspensionTimeout.runOnce(this.sql)
   }
 
-  /** The point in time that it waits for comes. */
+  /** Advances the clock to the point in time that it waits for. */
   async reachTime(more: object = {}): Promise<void> {
     const at = (await this.fixture.clock.now()) + 60_000
     await this.suspend({ condition: { kind: 'time', at }, ...more })

@@ -65,7 +65,7 @@ test('a type that JSON keeps is itself', () => {
   expectTypeOf<IsKept<Uint8Array>>().toEqualTypeOf<true>()
 })
 
-test('a Date is a string, an undefined field is optional, functions and symbols are gone', () => {
+test('a Date is a string, an undefined field is optional, functions and symbols are dropped', () => {
   const tag = Symbol('tag')
   interface Mixed {
     readonly at: Date
@@ -96,7 +96,7 @@ test('a Date is a string, an undefined field is optional, functions and symbols 
   expectTypeOf<Stored<URL>>().toEqualTypeOf<string>()
   expectTypeOf<Stored<Buffer>>().toEqualTypeOf<Uint8Array>()
   expectTypeOf<Stored<{ bytes: Buffer }>>().toEqualTypeOf<{ bytes: { type: 'Buffer'; data: number[] } }>()
-  // Refused at run time; the methods are gone in any case.
+  // Refused at run time; the methods are dropped in any case.
   expectTypeOf<Stored<Money>>().toEqualTypeOf<{ readonly amount: number }>()
   expect(new Money().total()).toBe(2)
   const mixed: Omit<Mixed, 'run'> = {

@@ -23,7 +23,7 @@ test.each([
   ['fail', 'failed'],
   ['cancel', 'cancelled'],
   ['expire', 'expired'],
-] as const)('a deadline that is to %s ends it, after its clean-up', (timeoutBehaviour, outcome) => {
+] as const)('a deadline with the behaviour %s ends it, after its clean-up', (timeoutBehaviour, outcome) => {
   const reason = `suspension_timeout_${timeoutBehaviour}`
   const closeReason = `timed_out_${timeoutBehaviour}`
   expect(due({ timeoutBehaviour })).toEqual({ kind: 'ends', outcome, reason, closeReason })

@@ -25,7 +25,7 @@ test('SUSP-03 the nine reasons of a suspension have fixed wire words', () => {
   ])
 })
 
-test.each(suspensionReasons)('a suspension for %s says so in a blocking reason', (reason) => {
+test.each(suspensionReasons)('a suspension for %s has its own blocking reason', (reason) => {
   expect(blockingReasons).toContain(blockingReasonOfSuspension[reason])
 })
 

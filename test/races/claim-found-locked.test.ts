@@ -53,7 +53,7 @@ async function takeReadyRow(url: string, executionId: ExecutionId): Promise<() =
   return async () => void (await client.query('commit'))
 }
 
-test('a claim of one takes the free row behind a locked one, although the locked one is gone when it counts', async () => {
+test('a claim of one takes the free row behind a locked one, also when the locked one is deleted before it counts', async () => {
   const { engine, sql, url } = await setup()
   const [first, second] = await createMany(engine, 2)
   const commit = await takeReadyRow(url, first!)

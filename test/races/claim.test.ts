@@ -34,7 +34,7 @@ test('of twenty claimers of one execution one wins, and the others get none', as
   expect(await stored.events.count(sql, { event_type: 'acquired' })).toBe(times)
 })
 
-test('twenty claimers share a queue: each execution goes to one of them, and none is left', async () => {
+test('twenty claimers share a queue: each execution is claimed by one of them, and none remains', async () => {
   const { engine, sql, url } = await setup()
   const claimers = await engines(url, 20)
   await engine.executions.createMany(Array.from({ length: 400 }, () => ({ kind: 'k' })))

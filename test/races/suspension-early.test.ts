@@ -44,7 +44,7 @@ test.each(Object.entries(ways))(
     for (let round = 1; round <= times; round += 1) {
       const holdings = await hold(engine)
       const sending = senders.map(async (sender, place) => {
-        // From the end, where the suspensions come last.
+        // From the end, where the suspensions are last.
         for (const holding of holdings.toReversed().filter((__, index) => index % senders.length === place)) {
           met.add((await signal(sender, holding)).effect)
         }

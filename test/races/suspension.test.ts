@@ -106,7 +106,7 @@ test('of a signal and a timeout that escalates both count, and it does not escal
   expect(met.size).toBe(2)
 })
 
-test('of a signal and a cancel the cancel ends it, and a signal that came first has only resumed it', async () => {
+test('of a signal and a cancel the cancel ends it, and an earlier signal has only resumed it', async () => {
   const { engine, sql, url } = await setup()
   const [other] = await engines(url, 1)
   for (let round = 1; round <= times; round += 1) {

@@ -37,7 +37,7 @@ test.each(Object.entries(endings))(
     for (let round = 1; round <= times; round += 1) {
       const fences = await heldWithWaitpoint(engine)
       const creating = creators.map(async (creator, place) => {
-        // From the end, where the other comes last.
+        // From the end, where the other is last.
         for (const fence of fences.toReversed().filter((__, index) => index % creators.length === place)) {
           const code = await codeOf(creator.waitpoints.create({ ...fence, key: 'second' }))
           if (code !== 'waitpoint_created') return

@@ -85,7 +85,7 @@ test('a migration that fails leaves nothing of itself, and the earlier ones stay
 })
 
 test(
-  'ten processes migrate one empty database at once: all succeed, and there is one schema',
+  'ten processes migrate one empty database at once: all succeed, and create one schema',
   { timeout: patience(60_000) },
   async () => {
     const database = await blankDatabase()

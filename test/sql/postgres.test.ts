@@ -92,7 +92,7 @@ test("bytes are copied at the call, so a later change of the caller's buffer has
   await slow
 })
 
-test('connections come with jit off, read committed, and a name', async () => {
+test('connections have jit off, read committed, and a name', async () => {
   const database = await blankDatabase()
   const sql = await database.open()
   expect(await setting(sql, 'jit')).toBe('off')

@@ -1,4 +1,5 @@
-// Changes of several tables at once, which the engine would not make or not in this way: states that tests begin with.
+// Changes of several tables at once, for the initial states of tests. The engine would not make them, or not in this
+// way.
 import type { Queries, Sql } from '../../src/sql/sql.ts'
 import { grants, leases, queues, ready } from './tables/claims.ts'
 import { attempts, executions, inputs } from './tables/executions.ts'
@@ -11,17 +12,17 @@ export const nowMs = 'flowfabric.ff_now_ms()'
 /** The type of the column `timeout_behavior`. */
 export const timeoutBehaviourType = 'flowfabric.ff_timeout_behavior'
 
-/** Of a schema that only later versions of the code can use. */
+/** The version of a schema that only later code can use. */
 export const laterMigration = { version: 99, name: 'contract', checksum: '', oldest_code: '99.0.0', applied_at_ms: 0 }
 
-/** Puts executions into the queue that lack a ready row. */
+/** Puts executions without a ready row into the queue. */
 export function makeReady(sql: Queries, condition = 'true'): Promise<void> {
   return sql.script(`insert into ${ready.qualified} (queue_id, neg_priority, rank, execution_id)
     select queue_id, -priority, rank, execution_id from ${executions.qualified} where ${condition}
     on conflict do nothing`)
 }
 
-/** Ready rows of no execution, which make a large table. */
+/** Adds ready rows without executions, for a large table. */
 export function fillReady(sql: Sql, count: number): Promise<void> {
   return sql.script(
     `insert into ${ready.qualified} (queue_id, neg_priority, rank, execution_id)
@@ -43,7 +44,7 @@ export function storePolicy(sql: Queries, policy: object, condition: string): Pr
   return inputs.change(sql, { policy: JSON.stringify(policy) }, chosen)
 }
 
-/** Every delay is over. */
+/** Ends every delay. */
 export async function promoteAll(sql: Queries): Promise<void> {
   await sql.script(`
     with due as (
@@ -56,7 +57,7 @@ export async function promoteAll(sql: Queries): Promise<void> {
     select queue_id, -priority, rank, execution_id from due`)
 }
 
-/** Every lease is over, for this reason, and its execution is in the queue again. */
+/** Ends every lease, with this interruption, and puts its execution back into the queue. */
 export async function interruptAll(sql: Queries, interruption: 'lapsed' | 'revoked'): Promise<void> {
   await sql.script(`
     with interrupted as (
@@ -80,13 +81,13 @@ export async function interruptAll(sql: Queries, interruption: 'lapsed' | 'revok
     select queue_id, -priority, rank, execution_id from interrupted`)
 }
 
-/** All leases and grants have expired. */
+/** Expires all leases and grants. */
 export async function expireLeases(sql: Queries): Promise<void> {
   await leases.change(sql, { expires_at_ms: 1 })
   await grants.change(sql, { expires_at_ms: 1 })
 }
 
-/** Many executions at once, in the queue of the only one: fresh ones, and ones that a signal resumed. */
+/** Creates many executions at once, in the queue of the only one: fresh ones, and ones that a signal resumed. */
 export function addCrowd(sql: Sql, fresh: number, resumed: number): Promise<void> {
   return sql.script(
     `
@@ -108,7 +109,7 @@ export function addCrowd(sql: Sql, fresh: number, resumed: number): Promise<void
   )
 }
 
-/** Flows that exist for the length of their list. */
+/** Creates flows that exist for the length of their list. */
 export function addFlows(sql: Queries, count: number, kind: string): Promise<void> {
   return sql.script(`
     insert into ${flows.qualified} (flow_id, root_flow_id, created_at_ms, last_mutation_at_ms, partition_key, namespace,
@@ -117,14 +118,14 @@ export function addFlows(sql: Queries, count: number, kind: string): Promise<voi
     from (select gen_random_uuid() as id from generate_series(1, ${count})) i`)
 }
 
-/** The queues of pending dispatches and cancels are processed in another order. */
+/** Reorders the queues of pending dispatches and cancels at random. */
 export async function shufflePending(sql: Queries): Promise<void> {
   for (const table of [dispatches, cancelBacklog]) {
     await table.change(sql, 'created_at_ms = 1 + floor(random() * 1000)')
   }
 }
 
-/** Some dispatch rows of endings that were resolved before, of this generation or the last, in a tree of flows. */
+/** Adds some dispatch rows of endings that were resolved before, of this generation or the last, in a tree of flows. */
 export const repeatDispatches = (rootFlow: string) => `
 insert into ${dispatches.qualified} (execution_id, generation, flow_id, created_at_ms, outcome, is_counted)
 select e.execution_id, e.generation - g.ago, e.flow_id, 1, case g.ago when 0 then e.terminal_outcome else 'failed' end, true

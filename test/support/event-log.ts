@@ -3,12 +3,12 @@ import type { Queries } from '../../src/sql/sql.ts'
 import { rows } from './raw.ts'
 import { events } from './tables/operation.ts'
 
-/** The next event takes this id. */
+/** Sets the id of the next event. */
 export function moveLog(sql: Queries, nextId: number): Promise<void> {
   return sql.script(`select setval('flowfabric.ff_event_id', ${nextId}, false)`)
 }
 
-/** An id that no event has, as a transaction that failed leaves it. */
+/** Draws an id that no event has, like a transaction that failed. */
 export async function loseEventId(sql: Queries): Promise<void> {
   await rows(sql, `select nextval('flowfabric.ff_event_id')`)
 }
@@ -51,7 +51,7 @@ function blockNamed(first: number): string {
   return `${events.qualified}_${first}`
 }
 
-/** Events of random executions, as many as wanted. */
+/** Adds so many events of random executions. */
 export const addEvents = (count: number) => `
   insert into ${events.qualified} (occurred_at_ms, execution_id, event_type, partition_key, namespace, actor)
   select 0, gen_random_uuid(), 'renewed', 0, 'default', 'test' from generate_series(1, ${count})`

@@ -13,12 +13,12 @@ async function count(sql: Queries, texts: readonly string[]): Promise<number> {
   return row!['count'] as number
 }
 
-/** Executions that run or could be claimed now. */
+/** Running and claimable executions. */
 export function countBusy(sql: Queries): Promise<number> {
   return count(sql, [`select from ${leases.qualified}`, `select from ${ready.qualified}`])
 }
 
-/** Dispatch rows, of flows alone if wanted, and cancels that no duty has processed yet. */
+/** Dispatch rows, optionally only of flows, and cancels that no duty has processed yet. */
 export function countPending(sql: Queries, { ofFlowsAlone = false } = {}): Promise<number> {
   const ofFlows = ofFlowsAlone ? ' where flow_id is not null' : ''
   return count(sql, [`select from ${dispatches.qualified}${ofFlows}`, `select from ${cancelBacklog.qualified}`])
@@ -57,7 +57,7 @@ export function eventsWithTag(
   )
 }
 
-/** Everything that a codec of payloads encodes. */
+/** Every column that a codec of payloads encodes. */
 export async function storedBytes(sql: Queries): Promise<Uint8Array[]> {
   const found = await rows(
     sql,

@@ -30,7 +30,7 @@ async function read(connection: Connection): Promise<string> {
   return (rows[0] as { shape: string }).shape
 }
 
-/** Refuses a schema that comes with rows: emptying would lose them. */
+/** Refuses a schema with rows: emptying would lose them. */
 export async function refuseSeeds(connection: Connection): Promise<void> {
   await connection.query(`
     do $$

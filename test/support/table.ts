@@ -1,4 +1,4 @@
-// The stored rows of one kind. Tests look behind the engine's operations through these alone: only test/support/ has the names of
+// The stored rows of one kind. Tests read and change rows only through this class: only test/support/ contains the names of
 // tables.
 import type { Columns, RowOf } from '../../src/sql/statement.ts'
 import type { Queries } from '../../src/sql/sql.ts'
@@ -10,7 +10,7 @@ export const present = Symbol('present')
 type Plain = string | number | boolean | null
 /** Which rows: all columns have these values, or a condition in SQL over the columns. Ids of the API match as they are. */
 export type Match<R> = { readonly [K in keyof R]?: Extract<R[K], Plain> | Plain | typeof present } | string
-/** What to write: values, or assignments in SQL. */
+/** The values to write, or assignments in SQL. */
 export type Change<R> = { readonly [K in keyof R]?: Plain } | string
 
 type LockMode = 'share' | 'exclusive' | 'access exclusive'
@@ -88,14 +88,14 @@ export class Table<const C extends Columns, R = RowOf<C>> {
     return result
   }
 
-  /** Takes the rows away and returns the function that puts them back. */
+  /** Removes the rows and returns the function that restores them. */
   async takeAway(sql: Queries, match?: Match<R>): Promise<() => Promise<void>> {
     const kept = `public.${this.name}_kept`
     await sql.script(`create table ${kept} as select * from ${this.qualified}${where(match)}; ${this.removing(match)}`)
     return () => sql.script(`insert into ${this.qualified} table ${kept}; drop table ${kept}`)
   }
 
-  /** The database refuses to write the rows that match, until the test calls the function that this returns. */
+  /** Makes the database refuse writes of the matching rows, until the test calls the returned function. */
   async refuse(
     sql: Queries,
     write: 'insert' | 'update' | 'delete',
@@ -148,7 +148,7 @@ export class Table<const C extends Columns, R = RowOf<C>> {
   }
 }
 
-/** Stops all writes to these tables and all row locks in them; reads go on. */
+/** Stops all writes to these tables and all row locks in them; reads continue. */
 export function lockingTables(...tables: readonly { readonly qualified: string }[]): string {
   return `lock table ${tables.map((table) => table.qualified).join(', ')} in exclusive mode`
 }

@@ -73,7 +73,7 @@ test('a wait that cannot be made fails the run once, and the middleware around i
   expect((await engine.steps.list(executionId)).steps.map(({ name }) => name)).toEqual(['tidy'])
 })
 
-test('middleware that never comes to its end does not keep a worker from stopping', async () => {
+test('middleware that never ends does not keep a worker from stopping', async () => {
   let isHanging = false
   const hanging: Middleware = async (_, next) => {
     try {

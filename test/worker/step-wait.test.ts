@@ -1,4 +1,4 @@
-// Waits inside of a step, which are refused, and beside it.
+// Waits inside of a step, which are refused, and waits beside one.
 import { expect, test } from 'vitest'
 import type { Context } from '../../src/worker/context.ts'
 import { task } from '../../src/worker/task.ts'

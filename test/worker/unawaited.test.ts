@@ -118,7 +118,7 @@ test('a forgotten step that ends after its run is not reported as a lost lease',
   await runAll()
   expect(await run.result()).toBe('done')
   end()
-  // Time for its record to be refused.
+  // Long enough for its record to be refused.
   for (let turn = 0; turn < 5; turn += 1) await setImmediate().then(() => run.state())
   expect(warnings()).toEqual([expect.stringContaining('returned while step "slow" was still running')])
 })

@@ -1,4 +1,5 @@
-// A run that kills its worker again and again: what counts, what resets the count, how the reclaim waits, how it ends.
+// A run that kills its worker again and again: which expiries count, which events reset the count, how the reclaim
+// waits, how it ends.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
@@ -47,7 +48,7 @@ test('the first reclaim comes at once; then each waits twice as long, a minute a
   expect(await engine.executions.describe(executionId)).toMatchObject({ retryCount: 0, totalAttemptCount: 1 })
 })
 
-test('while it waits, explain says why and until when; at the limit it fails, and explain names the workers', async () => {
+test('while it waits, explain states why and until when; at the limit it fails, and explain names the workers', async () => {
   const fixture = await setup()
   const { engine } = fixture
   const { executionId } = await claimed(engine, { policy: { maxReclaimCount: 2, retry } }, { leaseTtl })

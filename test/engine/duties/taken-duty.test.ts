@@ -46,7 +46,7 @@ test('one process polls, and another takes over when the term of a killed one en
   expect(await pollDuties(sql, one, [promoter], horizonMs)).toEqual({ kind: 'waits', ms: termMs })
 })
 
-test('a duty that another process extends is free when that term ends, and the poll says when', async () => {
+test('a duty that another process extends is free when that term ends, and the poll reports when', async () => {
   const { sql, clock } = await setup()
   await clock.freeze()
   await registerDuties(sql, one, [promoter])

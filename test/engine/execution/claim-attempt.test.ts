@@ -6,7 +6,7 @@ import { fenceOf, held, leaseEvents, take, worker } from './holder.ts'
 import * as stored from '../../support/stored.ts'
 import { interruptAll, promoteAll } from '../../support/changes.ts'
 
-test('EXEC-24 the start is the first claim, and the end comes with the last attempt', async () => {
+test('EXEC-24 the start is the first claim, and the end is that of the last attempt', async () => {
   const { engine, sql, clock } = await setup()
   await clock.freeze()
   const started = await clock.now()

@@ -41,7 +41,7 @@ test('an ending of a parent owes its children from the first on, and that of a c
   ])
 })
 
-test('a child is cancelled with its parent unless it is to be detached', async () => {
+test('a child is cancelled with its parent unless it was created as detached', async () => {
   const { engine, sql } = await setup()
   const { executionId: parentId } = await held(engine)
   await child(engine, parentId)

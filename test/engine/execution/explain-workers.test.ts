@@ -43,7 +43,7 @@ test('explain says how many executions are ahead in the queue, and for which wor
   )
 })
 
-test('beside the sentence: since when, until when, who could change it, and the facts', async () => {
+test('explain returns more than the sentence: since when, until when, who could change it, and the facts', async () => {
   const { engine, given } = await atNoon()
   const delayed = await given.delayed({ until: soon })
   expect(await engine.executions.explain(delayed)).toMatchObject({

@@ -66,7 +66,7 @@ test('FLOW-22 edges are listed from a member and to it', async () => {
   await refusal('invalid_input', engine.flows.edges(flowId, { from: up!, to: mid! }))
 })
 
-test('edges come in pages, each once', async () => {
+test('edges are listed in pages, each once', async () => {
   const { engine } = await setup()
   const names = ['a', 'b', 'c', 'd', 'e']
   const { flowId, members } = await engine.flows.submitGraph({

@@ -7,7 +7,7 @@ import { withoutWriting } from '../../support/written.ts'
 import { graphOf, walk, type Walk } from './walk.ts'
 import * as stored from '../../support/stored.ts'
 
-test('replay of a failed member reopens what its failure skipped, hop by hop, and the flow', async () => {
+test('replay of a failed member reopens the members that its failure skipped, hop by hop, and the flow', async () => {
   const fixture = await setup()
   const flow = await walk(fixture, { edges: ['a > b', 'b > c', 'a > d optional'] })
   await flow.end('a', 'failed')

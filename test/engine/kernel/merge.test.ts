@@ -30,7 +30,7 @@ test('a set closes at its most items, and no item is lost or sent twice', async 
   expect([100, 500]).toContain(recorded.sets[0]!.length)
 })
 
-test('a set closes at 4 MiB, and one item that is larger goes alone', async () => {
+test('a set closes at 4 MiB, and one item that is larger is sent alone', async () => {
   const recorded = record(echo)
   const merger = await merged(recorded)
   await Promise.all(['large1', 'large2', 'small'].map((item) => merger.one(item)))

@@ -12,7 +12,7 @@ const offers = [null, ['a'], ['a', 'b']].flatMap((kinds) =>
   ),
 )
 
-test('the queues that a claim reads are those that the model says it serves', async () => {
+test('a claim reads exactly the queues that it serves according to the model', async () => {
   const { engine, sql } = await setup()
   for (const { kind, version, capabilities } of needs) {
     await engine.executions.create({ kind, requiredCapabilities: capabilities, ...(version !== null && { version }) })

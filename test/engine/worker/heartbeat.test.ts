@@ -41,7 +41,7 @@ test('WREG-04 a worker that was never registered, was declared dead or is of ano
   expect(await workers.heartbeat(instance)).toMatchObject({ kind: 'not_registered' })
 })
 
-test('heartbeats that come at once go in one set, each with its own answer', async () => {
+test('heartbeats that arrive at once form one set, each with its own answer', async () => {
   const { engine, clock } = await setup()
   await clock.freeze()
   const ids = Array.from({ length: 20 }, (_, index) => `w-${index}`)

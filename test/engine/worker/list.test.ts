@@ -9,7 +9,7 @@ async function idsOf(engine: Engine, request: Parameters<Engine['workers']['list
   return workers.map((worker) => worker.workerInstanceId)
 }
 
-test('WREG-08 the workers of a namespace come in pages, in the order of their ids; without a namespace, all', async () => {
+test('WREG-08 the workers of a namespace are listed in pages, in the order of their ids; without a namespace, all', async () => {
   const { engine } = await setup()
   for (const id of ['c', 'a', 'b']) await engine.workers.register({ ...one, workerInstanceId: id, namespace: 'n' })
   await engine.workers.register({ ...one, workerInstanceId: 'x', namespace: 'other' })

@@ -1,4 +1,4 @@
-// The stored rows by which executions are claimed and held.
+// The stored rows by which executions are claimed and leased.
 import { Table } from '../table.ts'
 
 export const lanes = new Table(

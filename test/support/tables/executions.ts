@@ -1,4 +1,4 @@
-// The stored rows of executions, and of what belongs to one execution.
+// The stored rows of executions, and of their parts.
 import { Table } from '../table.ts'
 
 /** The hot row. */

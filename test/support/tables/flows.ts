@@ -1,4 +1,4 @@
-// The stored rows of flows, and of what an ending leaves for others.
+// The stored rows of flows, and of the work that an ending owes others.
 import { Table } from '../table.ts'
 
 export const flows = new Table(

@@ -137,7 +137,7 @@ export const duties = new Table(
   'duty, filter',
 )
 
-/** The rows that a duty leaves alone, because the database refused them. */
+/** The quarantined rows: a duty skips them, because the database refused them. */
 export const quarantine = new Table(
   'ff_set_aside',
   {
