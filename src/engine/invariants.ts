@@ -1,7 +1,7 @@
 // The invariants of every transaction boundary. Each invariant is a query for its own violations, so no rows means that
 // it holds. Tests run all of them after every test.
 import { attached } from '../model/attached.ts'
-import type { Sql } from '../sql/sql.ts'
+import { call, type Sql } from '../sql/sql.ts'
 import { flowInvariants } from './flow/invariants.ts'
 import { invariant } from './kernel/invariant.ts'
 
@@ -14,15 +14,9 @@ export interface Violation {
 // With the pinned plans, in one round trip: plans are kept, and one that scans, made on an empty table, takes half a minute on
 // a hundred thousand rows (measured).
 export async function checkInvariants(sql: Sql): Promise<Violation[]> {
-  return sql.transaction(
-    async (tx) => {
-      const found = await Promise.all(
-        invariants.map(async ([name, query]) => ({ name, rows: await tx.query(query, {}) })),
-      )
-      return found.filter(({ rows }) => rows.length > 0)
-    },
-    { statementTimeoutMs },
-  )
+  const calls = invariants.map(([, query]) => call(query, {}))
+  const found = await sql.pipeline(calls, { statementTimeoutMs })
+  return invariants.map(([name], index) => ({ name, rows: found[index]! })).filter(({ rows }) => rows.length > 0)
 }
 
 /** They read every row. */

@@ -29,6 +29,8 @@ const idle = new Map<string, pg.Client[]>()
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: 'test hold' })
+  // A test may cut off all connections; `letGo` expects it.
+  client.on('error', () => {})
   await client.connect()
   onTestFinished(() => {
     idle.delete(url)

@@ -5,13 +5,13 @@ import type { RunnerTask } from 'vitest'
 import { openEngine } from '../../src/engine/engine.ts'
 import type { EngineOptions } from '../../src/engine/shared.ts'
 import type { Engine } from '../../src/engine/contract.ts'
-import { checkInvariants } from '../../src/engine/invariants.ts'
 import type { Sql } from '../../src/sql/sql.ts'
 import { Clock } from './clock.ts'
 import { freshEmbedded } from './fresh-embedded.ts'
 import { freshPostgres } from './fresh-postgres.ts'
 import { takeRunningTimers } from './leak.ts'
 import { serveOverHttp } from './serve-http.ts'
+import { findViolations } from './violations.ts'
 
 export interface Fixture {
   readonly engine: Engine
@@ -40,7 +40,7 @@ export async function setup(options: EngineOptions = {}): Promise<Fixture> {
   onTestFinished(async ({ task }) => {
     await served?.close()
     await dispatched()
-    const broken = await checkInvariants(database.sql)
+    const broken = await findViolations(database.sql)
     await clock.reset()
     const left = await (isStillRunning(task) ? database.discard() : database.end())
     inUse -= 1
