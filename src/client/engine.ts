@@ -12,7 +12,7 @@ import { callerHeaders, type Bound } from './caller-headers.ts'
 import type { Client } from './client.ts'
 import { asFirst, mintIds, type Minted } from './mint.ts'
 import { jsonOf, checkContent, requestOf } from './request.ts'
-import { Sets, type Item } from './sets.ts'
+import { Sets, type SetItem } from './sets.ts'
 import { subscribe } from './subscribe.ts'
 import { waitFor } from './wait.ts'
 
@@ -70,8 +70,8 @@ function verbFor(client: Client, bound: Bound, { route }: Operation): Verb {
 
 function setsFor(client: Client, bound: Bound, one: Route, many: Route): Sets {
   const headers = callerHeaders(bound)
-  const minted = new WeakMap<Item, Minted>()
-  const encode = (request: unknown): Item => {
+  const minted = new WeakMap<SetItem, Minted>()
+  const encode = (request: unknown): SetItem => {
     const isObject = typeof request === 'object' && request !== null
     checkContent('', request)
     if (!isObject) return itemOf(jsonOf(one.operationId, request), mayRepeat(many, {}))
@@ -80,7 +80,7 @@ function setsFor(client: Client, bound: Bound, one: Route, many: Route): Sets {
     minted.set(item, own)
     return item
   }
-  const send = async (items: readonly Item[]): Promise<readonly unknown[]> => {
+  const send = async (items: readonly SetItem[]): Promise<readonly unknown[]> => {
     const answers = await client.call({
       route: many,
       path: many.path,
@@ -101,7 +101,7 @@ function setsFor(client: Client, bound: Bound, one: Route, many: Route): Sets {
 }
 
 // Each item has a comma before it, and the set has some bytes around all of them.
-function itemOf(json: string, isRepeatable: boolean): Item {
+function itemOf(json: string, isRepeatable: boolean): SetItem {
   return { json, bytes: Buffer.byteLength(json) + 1, isRepeatable }
 }
 

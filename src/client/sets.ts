@@ -8,27 +8,27 @@ import { show } from '../model/text.ts'
 import type { Refused } from '../engine/kernel/each-in-place.ts'
 
 /** Replies in the order of the items. */
-export type SendSet = (items: readonly Item[]) => Promise<readonly unknown[]>
+export type SendSet = (items: readonly SetItem[]) => Promise<readonly unknown[]>
 
-export interface Item {
+export interface SetItem {
   readonly json: string
   readonly bytes: number
   /** A repetition has no effect beyond that of the first send. */
   readonly isRepeatable: boolean
 }
 
-interface Waiting {
-  readonly item: Item
+interface WaitingCall {
+  readonly item: SetItem
   readonly settle: (answer: unknown) => void
 }
 
 export class Sets {
-  readonly #encode: (request: unknown) => Item
+  readonly #encode: (request: unknown) => SetItem
   readonly #send: SendSet
-  readonly #batcher: Batcher<Waiting>
+  readonly #batcher: Batcher<WaitingCall>
 
   /** `maxBytes` of a set; a larger item is sent alone. */
-  constructor(encode: (request: unknown) => Item, send: SendSet, maxBytes: number) {
+  constructor(encode: (request: unknown) => SetItem, send: SendSet, maxBytes: number) {
     this.#encode = encode
     this.#send = send
     this.#batcher = new Batcher(
@@ -49,7 +49,7 @@ export class Sets {
   }
 
   #add(request: unknown, settle: (answer: unknown) => void): void {
-    let item: Item
+    let item: SetItem
     try {
       item = this.#encode(request)
     } catch (error) {
@@ -59,7 +59,7 @@ export class Sets {
     this.#batcher.add({ item, settle })
   }
 
-  async #sendSet(set: readonly Waiting[]): Promise<void> {
+  async #sendSet(set: readonly WaitingCall[]): Promise<void> {
     try {
       const answers = await this.#send(set.map(({ item }) => item))
       set.forEach(({ settle }, index) => settle(answers[index]))

@@ -149,8 +149,8 @@ function evaluateAll(node: AllOfCondition, path: NodePath, state: EvaluationStat
 
 function evaluateAny(node: AnyOfCondition, path: NodePath, state: EvaluationState): NodeResult {
   const members = node.members.map((member, i) => evaluateNode(member, memberPath(path, i), state))
-  const unmet: NodeResult = { at: never, by: [], path }
-  const winner = members.reduce((first, member) => (member.at < first.at ? member : first), unmet)
+  const unsatisfied: NodeResult = { at: never, by: [], path }
+  const winner = members.reduce((first, member) => (member.at < first.at ? member : first), unsatisfied)
   if (winner.at > state.input.now) return { ...winner, by: members.flatMap(({ by }) => by) }
   state.winners[path] = winner.path
   return winner

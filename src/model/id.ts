@@ -44,7 +44,7 @@ export function formatWaitpointId(partition: number, uuid: string): WaitpointId 
 }
 
 /** What the new execution belongs with; the first that is given decides. */
-export interface Within {
+export interface IdPlacement {
   // Not `| undefined`: within a union the compiler takes one noun's id for the other's.
   readonly flowId?: FlowId
   readonly parentId?: ExecutionId
@@ -52,12 +52,12 @@ export interface Within {
   readonly idempotencyKey?: string | undefined
 }
 
-export function mintExecutionId(within?: Within): ExecutionId {
+export function mintExecutionId(within?: IdPlacement): ExecutionId {
   const { partition, uuid } = mintExecutionIdParts(within)
   return formatExecutionId(partition, uuid)
 }
 
-export function mintExecutionIdParts(within: Within = {}): IdParts {
+export function mintExecutionIdParts(within: IdPlacement = {}): IdParts {
   const uuid = mintUuid()
   return { partition: partitionWithin(within, uuid), uuid }
 }
@@ -67,7 +67,7 @@ export function mintFlowId(): FlowId {
   return formatFlowId(partitionOfUuid(uuid), uuid)
 }
 
-function partitionWithin({ flowId, parentId, namespace, idempotencyKey }: Within, uuid: string): number {
+function partitionWithin({ flowId, parentId, namespace, idempotencyKey }: IdPlacement, uuid: string): number {
   if (flowId !== undefined) return parseFlowId(flowId).partition
   if (parentId !== undefined) return parseExecutionId(parentId).partition
   if (idempotencyKey === undefined) return partitionOfUuid(uuid)

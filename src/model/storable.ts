@@ -34,13 +34,13 @@ function isKept(value: unknown, isConverted = false): boolean {
   return true
 }
 
-interface Lost {
+interface LostValue {
   readonly path: readonly (string | number)[]
   readonly found: string
   readonly next: string
 }
 
-function findLost(value: unknown, path: readonly (string | number)[], isConverted = false): Lost | null {
+function findLost(value: unknown, path: readonly (string | number)[], isConverted = false): LostValue | null {
   if (typeof value === 'function') return { path, found: 'a function', next: 'leave it out' }
   if (typeof value === 'symbol') return { path, found: 'a symbol', next: 'use a string' }
   if (typeof value !== 'object' || value === null) return null
@@ -53,7 +53,7 @@ function findLost(value: unknown, path: readonly (string | number)[], isConverte
   return firstLost(fields, path)
 }
 
-function firstLost(parts: Iterable<[string | number, unknown]>, path: readonly (string | number)[]): Lost | null {
+function firstLost(parts: Iterable<[string | number, unknown]>, path: readonly (string | number)[]): LostValue | null {
   for (const [key, part] of parts) {
     const lost = findLost(part, [...path, key])
     if (lost !== null) return lost
@@ -81,7 +81,7 @@ const conversions: Readonly<Record<string, string>> = {
   Uint8Array: 'convert it to a base64 string',
 }
 
-function ofInstance(value: object): Pick<Lost, 'found' | 'next'> {
+function ofInstance(value: object): Pick<LostValue, 'found' | 'next'> {
   const name = nameOf(value)
   const known = value instanceof Error ? 'Error' : name
   const convert = conversions[known] ?? 'convert it to a plain object, give its class a toJSON method'

@@ -41,7 +41,7 @@ type AnyMap = ReadonlyMap<any, any>
 type AnySet = ReadonlySet<any>
 // oxlint-disable-next-line typescript/no-explicit-any
 type WithToJson = { toJSON(key: any): unknown }
-type Lost = bigint | symbol | AnyFunction | WithToJson | AnyMap | AnySet | ArrayBufferView
+type LostInJson = bigint | symbol | AnyFunction | WithToJson | AnyMap | AnySet | ArrayBufferView
 
 // T where JSON keeps all of it; never in the places where it does not. Lax: a field that may be undefined need not be optional. Compared with T as a whole, so that recursive types end and
 // the compiler compares each pair once. Three alike: the compiler takes types that are nested three deep by one declaration for
@@ -50,33 +50,33 @@ type KeptA<T, Lax = false> = unknown extends T
   ? T
   : T extends Whole
     ? T
-    : T extends Lost
+    : T extends LostInJson
       ? never
       : T extends readonly unknown[]
-        ? { [I in Places<T>]?: Item<T, I, KeptB<T[I], Lax>> }
+        ? { [I in Places<T>]?: StoredItem<T, I, KeptB<T[I], Lax>> }
         : { [K in keyof T]: Field<T, K, KeptB<T[K], Lax>, Lax> }
 type KeptB<T, Lax = false> = unknown extends T
   ? T
   : T extends Whole
     ? T
-    : T extends Lost
+    : T extends LostInJson
       ? never
       : T extends readonly unknown[]
-        ? { [I in Places<T>]?: Item<T, I, KeptC<T[I], Lax>> }
+        ? { [I in Places<T>]?: StoredItem<T, I, KeptC<T[I], Lax>> }
         : { [K in keyof T]: Field<T, K, KeptC<T[K], Lax>, Lax> }
 type KeptC<T, Lax = false> = unknown extends T
   ? T
   : T extends Whole
     ? T
-    : T extends Lost
+    : T extends LostInJson
       ? never
       : T extends readonly unknown[]
-        ? { [I in Places<T>]?: Item<T, I, KeptA<T[I], Lax>> }
+        ? { [I in Places<T>]?: StoredItem<T, I, KeptA<T[I], Lax>> }
         : { [K in keyof T]: Field<T, K, KeptA<T[K], Lax>, Lax> }
 
 // JSON drops an undefined field, and writes null for an undefined item.
 type Field<T, K extends keyof T, Kept, Lax> = Lax extends true ? Kept : K extends MaybeUndefined<T, K> ? never : Kept
-type Item<T extends readonly unknown[], I extends keyof T, Kept> = unknown extends T[I]
+type StoredItem<T extends readonly unknown[], I extends keyof T, Kept> = unknown extends T[I]
   ? T[I]
   : undefined extends T[I]
     ? IsOptional<T, I> extends true

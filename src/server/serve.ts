@@ -22,7 +22,7 @@ import { KeyRequirement } from './key-requirement.ts'
 import { checkPublicUrl, loopbackHosts } from './origin.ts'
 
 /** The part of `FlowFabric` that a server needs. */
-export interface Served {
+export interface ServedFlowFabric {
   readonly engine: Engine
   supervise(options?: SuperviseOptions): Supervisor
   /** Left out: the server has no `/doctor`. */
@@ -32,7 +32,7 @@ export interface Served {
 
 export interface ServeOptions extends Omit<AppOptions, 'authenticate'> {
   /** The FlowFabric to serve. With `url` instead, the server opens and closes it. */
-  readonly ff?: Served
+  readonly ff?: ServedFlowFabric
   readonly url?: string
   /** Defaults to 127.0.0.1. */
   readonly host?: string
@@ -136,7 +136,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-function supervise(ff: Served, metrics: Metrics, options: SuperviseOptions): Supervisor {
+function supervise(ff: ServedFlowFabric, metrics: Metrics, options: SuperviseOptions): Supervisor {
   const onTurn = (turn: DutyTurn): void => {
     metrics.turn(turn)
     options.onTurn?.(turn)
@@ -164,7 +164,7 @@ const optionNames = [
   'heartbeatMs',
 ] as const satisfies readonly (keyof ServeOptions)[]
 
-async function open(url: string | undefined, logger: Logger): Promise<Served> {
+async function open(url: string | undefined, logger: Logger): Promise<ServedFlowFabric> {
   if (url === undefined) throw eitherOf('serve needs ff or url')
   // Imported here only, so that a program that mounts the app loads nothing that opens databases.
   const { connect } = await import('../connect/connect.ts')

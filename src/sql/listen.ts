@@ -17,7 +17,7 @@ import type { Logger } from './logger.ts'
 import { isStartupRefused } from './postgres-failure.ts'
 import { queryText, keepAlive, settle, startSettings } from './postgres-pool.ts'
 import type { PostgresUrl } from './postgres-url.ts'
-import { Refused } from './prepare.ts'
+import { PreparationRefused } from './prepare.ts'
 import { quoteIdentifier } from './qualify.ts'
 import type { Silence } from './silence.ts'
 import { TimelyClient } from './timely-client.ts'
@@ -76,7 +76,7 @@ export class Listener {
     const client = this.#own
     if (client === undefined) return null
     const use = work(client).catch((error: unknown) => {
-      if (isConnectionLost(error instanceof Refused ? error.cause : error)) this.#giveUp(client)
+      if (isConnectionLost(error instanceof PreparationRefused ? error.cause : error)) this.#giveUp(client)
       throw error
     })
     this.#uses.add(use)

@@ -3,9 +3,9 @@
 import { decoderOf } from './decode.ts'
 import type { Columns, ParamType } from './statement.ts'
 
-type Row = Readonly<Record<string, unknown>>
+type DriverRow = Readonly<Record<string, unknown>>
 
-export function normalise(columns: Columns, row: Row): Row {
+export function normalise(columns: Columns, row: DriverRow): DriverRow {
   // A word column is 'text' at run time.
   const types = Object.entries(columns as Readonly<Record<string, ParamType>>)
   return Object.fromEntries(types.map(([name, type]) => [name, valueOf(type, row[name])]))

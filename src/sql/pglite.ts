@@ -12,7 +12,7 @@ import { DatabaseError } from './errors.ts'
 import { openDirectory, type ReadImage } from './pglite-directory.ts'
 import { Wire, type PartAnswer, type WirePart } from './pglite-wire.ts'
 import { planSession } from './plan-settings.ts'
-import { Preparation, Refused } from './prepare.ts'
+import { Preparation, PreparationRefused } from './prepare.ts'
 import { qualifier, qualifyText, quoteIdentifier } from './qualify.ts'
 import { call, type ReservedSql, type Call, type PipelineOptions, type Queries, type RowsOf, type Sql } from './sql.ts'
 import type { Columns, Params, RowOf, Statement, ValuesOf } from './statement.ts'
@@ -250,7 +250,7 @@ class Embedded implements EmbeddedSql {
     const failed = answers.findIndex((answer) => answer.error !== undefined)
     if (failed === -1) return answers
     const part = parts[failed]
-    throw new Refused(answers[failed]?.error, part?.kind === 'statement' ? part.prepared : undefined)
+    throw new PreparationRefused(answers[failed]?.error, part?.kind === 'statement' ? part.prepared : undefined)
   }
 
   async #run(text: string): Promise<PartAnswer> {

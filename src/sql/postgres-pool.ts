@@ -8,7 +8,7 @@ import { planOptions } from './plan-settings.ts'
 import { connectFailure, connectionLost, isStartupRefused } from './postgres-failure.ts'
 import { parsePostgresUrl } from './postgres-url.ts'
 import { leadsToPooler, PreparedSet, type PreparedCall } from './prepared-query.ts'
-import { Refused } from './prepare.ts'
+import { PreparationRefused } from './prepare.ts'
 import type { Silence } from './silence.ts'
 import { SilentConnection, TimelyClient, type TimelyConfig } from './timely-client.ts'
 
@@ -101,7 +101,7 @@ export class Connections {
       return await work(client)
     } catch (error) {
       if (this.#isCutOff) throw cutOff(error)
-      isBroken ||= isConnectionLost(error instanceof Refused ? error.cause : error)
+      isBroken ||= isConnectionLost(error instanceof PreparationRefused ? error.cause : error)
       throw error
     } finally {
       this.#lent.delete(client)
@@ -191,7 +191,7 @@ export function queryText(client: TimelyClient, text: string): Promise<pg.QueryR
 
 /**
  * As `queryText`, for the rows of prepared statements. They are one transaction, unless one is open. All of them
- * succeed or none; a refusal is thrown as `Refused`. Uses a callback, because replies that pass through a promise of
+ * succeed or none; a refusal is thrown as `PreparationRefused`. Uses a callback, because replies that pass through a promise of
  * `pg` are not collected while they are young (measured: half of what claims had read was still in memory, and a worker
  * that had drained 20,000 was a third larger and a third slower).
  */
@@ -201,7 +201,7 @@ export function queryPrepared(client: TimelyClient, calls: readonly PreparedCall
     const set = new PreparedSet(calls, (error, rows, failedAt) => {
       client.answered()
       if (error === null) resolve(rows)
-      else reject(new Refused(asFailure(error, areReads(calls)), calls[failedAt]?.prepared))
+      else reject(new PreparationRefused(asFailure(error, areReads(calls)), calls[failedAt]?.prepared))
     })
     inOneWrite(client, () => client.query(set))
   })

@@ -15,7 +15,7 @@ export interface Prepared {
 }
 
 /** An error of the server with the statement that caused it; undefined for the begin or commit around it. */
-export class Refused extends Error {
+export class PreparationRefused extends Error {
   readonly prepared: Prepared | undefined
 
   constructor(cause: unknown, prepared: Prepared | undefined) {
@@ -57,13 +57,13 @@ export class Preparation {
     return { statement, text: this.#textOf(statement), name: undefined }
   }
 
-  /** Runs `attempt`, which throws `Refused`, and repeats it while only the preparation was refused. */
+  /** Runs `attempt`, which throws `PreparationRefused`, and repeats it while only the preparation was refused. */
   async repeat<T>(attempt: () => Promise<T>): Promise<T> {
     for (let attempts = 1; ; attempts += 1) {
       try {
         return await attempt()
       } catch (error) {
-        if (!(error instanceof Refused)) throw error
+        if (!(error instanceof PreparationRefused)) throw error
         if (attempts === mostAttempts || !this.#learn(error.cause, error.prepared)) throw error.cause
       }
     }
@@ -74,7 +74,7 @@ export class Preparation {
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof Refused)) throw error
+      if (!(error instanceof PreparationRefused)) throw error
       this.#learn(error.cause, error.prepared)
       throw error.cause
     }

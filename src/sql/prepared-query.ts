@@ -13,7 +13,7 @@ import type { Prepared } from './prepare.ts'
 
 /** `failedAt`: the index of the refused call; the number of calls when none of them was. */
 type Answered = (error: Error | null, rows: unknown[][], failedAt: number) => void
-type Row = Record<string, unknown>
+type DecodedRow = Record<string, unknown>
 
 interface RowColumn {
   readonly name: string
@@ -23,7 +23,7 @@ interface RowColumn {
 interface RowShape {
   readonly columns: readonly RowColumn[]
   /** Rows are copies of one row without values, so that all have one hidden class. */
-  readonly empty: Row
+  readonly empty: DecodedRow
 }
 
 interface RowField {
@@ -60,7 +60,7 @@ interface SentCall {
   readonly name: string | undefined
   readonly text: string
   shape: RowShape | undefined
-  readonly rows: Row[]
+  readonly rows: DecodedRow[]
 }
 
 /** Implements the query interface of pg: its client calls the methods. */
@@ -161,7 +161,7 @@ function shapesOf(wire: PgConnection): Map<string, RowShape> | null {
   return made
 }
 
-function read(fields: readonly (string | null)[], { columns, empty }: RowShape): Row {
+function read(fields: readonly (string | null)[], { columns, empty }: RowShape): DecodedRow {
   // The statement has run, so the caller gets a lost reply. The connection is dropped.
   if (fields.length !== columns.length)
     throw new Error('the result has different columns than when the statement was prepared')

@@ -6,7 +6,7 @@ import { show } from '../model/text.ts'
 import { History, type StepCall } from './history.ts'
 
 /** How the code compares to one recorded run. */
-export interface Finding {
+export interface ReplayFinding {
   /**
    * - `same`: the code takes the recorded path, to its end or to where the run is now.
    * - `new`: it does, and reaches a new step where `allowNew` permits one.
@@ -28,7 +28,7 @@ interface Rules {
   /** A new step may come before a recorded one. */
   readonly allowsInserted: boolean
   /** Ends the replay. */
-  readonly stop: (finding: Finding) => void
+  readonly stop: (finding: ReplayFinding) => void
 }
 
 interface Added {
@@ -65,7 +65,7 @@ export class ReplayHistory extends History {
   }
 
   /** The code has returned. */
-  atEnd(): Finding {
+  atEnd(): ReplayFinding {
     const [missing] = this.unreached
     if (missing === undefined) return same
     const sentence = `ends without the recorded ${missing.kind} ${show(missing.name)}`
@@ -73,7 +73,7 @@ export class ReplayHistory extends History {
   }
 
   /** The code waits for something that has no record. */
-  atIdle(hasCompleted: boolean): Finding {
+  atIdle(hasCompleted: boolean): ReplayFinding {
     const [missing] = this.unreached
     // A wait without a timeout is recorded when it is over, so the run may be in it.
     const added = this.#added.find(({ kind }) => kind !== 'wait') ?? (hasCompleted ? this.#added[0] : undefined)
@@ -88,11 +88,11 @@ export class ReplayHistory extends History {
     return hasCompleted ? this.#newAtEnd('waits where the recorded run completed', null) : same
   }
 
-  #newAtEnd(sentence: string, met: string | null): Finding {
+  #newAtEnd(sentence: string, met: string | null): ReplayFinding {
     return { kind: 'new', recorded: null, met, isRefused: false, sentence }
   }
 
-  #refused(kind: StepKind, name: string, error: EngineError): Finding {
+  #refused(kind: StepKind, name: string, error: EngineError): ReplayFinding {
     const { isStrict, allowsInserted } = this.#rules
     const expected = error.details['expected']
     const recorded = typeof expected === 'string' ? expected : null
@@ -110,7 +110,7 @@ export class ReplayHistory extends History {
   }
 }
 
-export const same: Finding = {
+export const same: ReplayFinding = {
   kind: 'same',
   recorded: null,
   met: null,

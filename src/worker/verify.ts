@@ -11,7 +11,7 @@ import { Code } from './code.ts'
 import { RunLeft } from './errors.ts'
 import { NoRecord } from './no-record.ts'
 import { checkRecordedRun, stepsOf, type RecordedRun } from './recorded-run.ts'
-import { ReplayHistory, same, type Finding } from './replay-history.ts'
+import { ReplayHistory, same, type ReplayFinding } from './replay-history.ts'
 import { claimOf, ReplayHolder, withoutWork } from './replay.ts'
 import { checkBy } from './schema.ts'
 import { isTask, type Task } from './task.ts'
@@ -28,7 +28,7 @@ export interface VerifyOptions {
   readonly allowNew?: (typeof newStepPlaces)[number]
 }
 
-export interface VerifiedRun extends Finding {
+export interface VerifiedRun extends ReplayFinding {
   readonly executionId: ExecutionId
 }
 
@@ -81,9 +81,9 @@ export function reportOf(runs: readonly VerifiedRun[]): VerifyReport {
   }
 }
 
-async function replay(task: Task, run: RecordedRun, codec: Codec, allowsInserted: boolean): Promise<Finding> {
-  let stop!: (finding: Finding) => void
-  const stopped = new Promise<Finding>((resolve) => (stop = resolve))
+async function replay(task: Task, run: RecordedRun, codec: Codec, allowsInserted: boolean): Promise<ReplayFinding> {
+  let stop!: (finding: ReplayFinding) => void
+  const stopped = new Promise<ReplayFinding>((resolve) => (stop = resolve))
   const steps = stepsOf(run)
   const attemptIndex = Math.max(0, ...steps.map((step) => step.attemptIndex))
   const claim = claimOf(run, attemptIndex)
@@ -97,13 +97,13 @@ async function replay(task: Task, run: RecordedRun, codec: Codec, allowsInserted
     ...mode,
     isStopping: false,
   })
-  const ended = async (): Promise<Finding> => {
+  const ended = async (): Promise<ReplayFinding> => {
     const given = decodeValue(codec, 'the payload', claim.payload, claim.payloadEncoding)
     const input = await checkBy(task.schemas.input, given, `the input of ${task.name}`)
     await code.run(input)
     return history.atEnd()
   }
-  const threw = (error: unknown): Finding => {
+  const threw = (error: unknown): ReplayFinding => {
     if (code.exit !== null) return history.atEnd()
     if (error instanceof NoRecord) return history.atIdle(run.state === 'completed')
     return atError(error, history, run)
@@ -118,7 +118,7 @@ async function replay(task: Task, run: RecordedRun, codec: Codec, allowsInserted
 // In these states the code cannot have thrown; in all others it may have.
 const withoutThrowing: readonly RecordedRun['state'][] = ['completed', 'suspended', 'resumable']
 
-function atError(error: unknown, history: ReplayHistory, run: RecordedRun): Finding {
+function atError(error: unknown, history: ReplayHistory, run: RecordedRun): ReplayFinding {
   if (error instanceof RunLeft) return same
   const isRefused = EngineError.is(error, 'step_value_refused')
   const [missing] = history.unreachedSettled

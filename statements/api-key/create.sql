@@ -23,7 +23,7 @@ with created as (
   on conflict do nothing
   returning key_id, namespace, name, scopes, created_at_ms
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, details)
   select created_at_ms, 'api_key_created', 0, namespace, $7,
     jsonb_build_object('keyId', key_id, 'name', name, 'scopes', scopes)

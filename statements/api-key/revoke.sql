@@ -24,7 +24,7 @@ revoked as (
   where k.key_id = any (array[f.key_id]) and f.revoked_at_ms is null
   returning k.namespace, k.key_id, k.name, k.revoked_at_ms
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, details)
   select revoked_at_ms, 'api_key_revoked', 0, namespace, $3, jsonb_build_object('keyId', key_id, 'name', name)
   from revoked

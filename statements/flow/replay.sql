@@ -131,7 +131,7 @@ loss as materialized (
     union all
     select $1, null, false, false
     union all
-    -- The flow that a reopened member stands for waits with it. It may have ended without one that is reopened.
+    -- The flow that a reopened member represents waits with it. It may have ended without a reopened member.
     select sub_flow_id, null, true, true from counted where terminal_outcome = 'skipped' and sub_flow_id is not null
   ) c
   group by flow_id

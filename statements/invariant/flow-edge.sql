@@ -9,7 +9,7 @@
 --   found text
 
 -- from src/engine/flow/invariants.ts: flowInvariants
-select x.edge_id::text as subject, concat(x.kind, ' from what is ', u.public_state) as found
+select x.edge_id::text as subject, concat(x.kind, ' from an upstream that is ', u.public_state) as found
 from flowfabric.ff_edge x
 join flowfabric.ff_flow_core f using (flow_id)
 join flowfabric.ff_exec_core u on u.execution_id = x.upstream_id

@@ -104,7 +104,7 @@ counted as materialized (
   from known k
   window earlier as (partition by k.execution_id order by k.ordinal)
 ),
-judged as materialized (
+evaluated as materialized (
   select c.*, c.total_count > 10000 or c.total_bytes > 67108864 as is_over
   from counted c
 ),
@@ -116,7 +116,7 @@ recorded as (
     state::flowfabric.ff_step_state, try_count, attempt_index, lease_epoch, now_ms, due_at_ms, duration_ms, origin_id,
     total_bytes, total_count, result, result_encoding,
     case when kind in ('child', 'compensation') then (step_no - (generation::int8 << 32))::int4 end
-  from judged
+  from evaluated
   where is_held and not is_over and coalesce(known_kind::text = kind, true)
   on conflict (execution_id, generation, step_name, step_index) do update
   set step_no = excluded.step_no, state = excluded.state, try_count = excluded.try_count,
@@ -134,7 +134,7 @@ registered as (
   from (
     select execution_id, bit_or(case when kind = 'hook' and step_name = 'onFailure' then 16384
       else 8192 end) as bits
-    from judged
+    from evaluated
     where kind in ('compensation', 'hook') and is_held and not is_over and coalesce(known_kind::text = kind, true)
     group by execution_id
   ) j
@@ -143,5 +143,5 @@ registered as (
 -- from src/engine/transition/fenced-answer.ts: fencedAnswer
 select v.ordinal, v.is_held, v.is_last_holder, v.lease_epoch, v.public_state, v.found_attempt, v.interruption,
   v.attached & 112 /* flow | parent | children */ as pending_dispatch, v.is_over, v.known_kind, v.due_at_ms, v.now_ms
-from judged v
+from evaluated v
 -- end of fencedAnswer

@@ -5,7 +5,7 @@ import type { Engine } from '../../src/engine/contract.ts'
 import type { ClaimResult } from '../../src/engine/execution/claimer.ts'
 import { EngineError } from '../../src/model/errors.ts'
 import { claimOrGiveBack } from '../../src/server/claim.ts'
-import { serve, type RunningServer, type Served, type ServeOptions } from '../../src/server/serve.ts'
+import { serve, type RunningServer, type ServedFlowFabric, type ServeOptions } from '../../src/server/serve.ts'
 import { refusal } from '../support/refusal.ts'
 import { setup, type Fixture } from '../support/setup.ts'
 import { patience } from '../support/patience.ts'
@@ -13,7 +13,7 @@ import * as stored from '../support/stored.ts'
 
 interface Serving extends Fixture {
   readonly server: RunningServer
-  readonly ff: Served
+  readonly ff: ServedFlowFabric
   /** Resolves when a claim waits, with the answer of that claim. */
   readonly claimed: Promise<{ readonly answer: Promise<ClaimResult> }>
 }

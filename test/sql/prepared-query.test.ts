@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { EncodedValue } from '../../src/sql/encode.ts'
 import { queryPrepared as askSet } from '../../src/sql/postgres-pool.ts'
-import { Refused, type Prepared } from '../../src/sql/prepare.ts'
+import { PreparationRefused, type Prepared } from '../../src/sql/prepare.ts'
 import { leadsToPooler } from '../../src/sql/prepared-query.ts'
 import { statement } from '../../src/sql/statement.ts'
 import { TimelyClient } from '../../src/sql/timely-client.ts'
@@ -17,7 +17,7 @@ function prepared(text: string, name: string | undefined = text): Prepared {
 /** Runs one statement. */
 async function queryPrepared(client: TimelyClient, one: Prepared, values: readonly EncodedValue[]): Promise<unknown> {
   const [rows] = await askSet(client, [{ prepared: one, values }]).catch((error: unknown) => {
-    throw error instanceof Refused ? error.cause : error
+    throw error instanceof PreparationRefused ? error.cause : error
   })
   return rows
 }

@@ -9,7 +9,7 @@ import { claimReason, type AttemptState, type ClaimReason, type Interruption } f
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
-import type { Queue } from '../queue/match.ts'
+import type { MatchedQueue } from '../queue/match.ts'
 import { hasMoreToClose } from '../transition/ending.ts'
 import { decodeResumption, resumptionOf, type Resumption } from '../waiting/suspension/resumption.ts'
 
@@ -278,7 +278,7 @@ select count(*) as ready, exists (
 from few`,
 })
 
-export function decodeClaim(row: ClaimRow, queue: Queue): Claim {
+export function decodeClaim(row: ClaimRow, queue: MatchedQueue): Claim {
   return {
     executionId: formatExecutionId(row.partition_key, row.execution_id),
     leaseId: row.lease_id,

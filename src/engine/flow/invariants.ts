@@ -72,7 +72,7 @@ where (g.total, g.satisfied, g.failed, g.skipped) is distinct from (x.total, x.s
     'flow-edge',
     'an edge from an ended execution is resolved, still queued, or in a flow that has not started',
     `
-select x.edge_id::text as subject, concat(x.kind, ' from what is ', u.public_state) as found
+select x.edge_id::text as subject, concat(x.kind, ' from an upstream that is ', u.public_state) as found
 from flowfabric.ff_edge x
 join flowfabric.ff_flow_core f using (flow_id)
 join flowfabric.ff_exec_core u on u.execution_id = x.upstream_id

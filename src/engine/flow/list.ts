@@ -31,16 +31,16 @@ export interface FlowPage {
   readonly nextCursor: string | null
 }
 
-interface Filter {
+interface FlowFilter {
   readonly namespace: string | null
   readonly state: FlowState | null
   readonly partition: number | null
   readonly idPrefix: { readonly first: string; readonly last: string } | null
 }
 
-type Source = ListSource<Filter, FlowRow>
+type Source = ListSource<FlowFilter, FlowRow>
 type Key = Parameters<Source['read']>[2]
-const source = sourceOf<Filter, FlowRow>()
+const source = sourceOf<FlowFilter, FlowRow>()
 
 function newestFirst(name: string) {
   return filteredOrder(name, { created_at_ms: descending.int, flow_id: descending.uuid })
@@ -145,7 +145,7 @@ const readAtOnce = 200
 const mostRead = 1000
 
 /** Up to `limit` flows, and the last one that was read, when more may follow it. */
-async function search(sql: Sql, source: Source, filter: Filter, start: Key, limit: number) {
+async function search(sql: Sql, source: Source, filter: FlowFilter, start: Key, limit: number) {
   const { state } = filter
   const order = source.order(filter)
   const rows: FlowRow[] = []
@@ -166,7 +166,7 @@ async function search(sql: Sql, source: Source, filter: Filter, start: Key, limi
   return { rows, last }
 }
 
-function sourceFor({ partition, idPrefix, namespace }: Filter): Source {
+function sourceFor({ partition, idPrefix, namespace }: FlowFilter): Source {
   if (partition !== null) return byPartition
   if (idPrefix !== null) return byIdPrefix
   return namespace === null ? byCreation : byNamespace

@@ -59,19 +59,20 @@ async function retrySetAside({ sql }: CheckDeps): Promise<Repair[]> {
   if (rows.length === 0) return []
   const duties = new Set(rows.map((row) => row.duty))
   const repairs: Repair[] = [{ kind: 'retried', sentence: `quarantined rows that are due for a retry: ${rows.length}` }]
-  for (const name of duties) repairs.push(...(await sweep(sql, name)))
+  for (const name of duties) repairs.push(...(await repairDuty(sql, name)))
   return repairs
 }
 
 async function sweepLate(deps: CheckDeps): Promise<Repair[]> {
   const { late, never } = await readLateDuties(deps)
   const repairs: Repair[] = []
-  for (const name of new Set([...late.map((row) => row.duty), ...never])) repairs.push(...(await sweep(deps.sql, name)))
+  for (const name of new Set([...late.map((row) => row.duty), ...never]))
+    repairs.push(...(await repairDuty(deps.sql, name)))
   return repairs
 }
 
 /** Safe next to a process that runs it at the same time: every set is taken with skip locked. */
-async function sweep(sql: Sql, name: string): Promise<Repair[]> {
+async function repairDuty(sql: Sql, name: string): Promise<Repair[]> {
   const duty = allDuties(sql.kind).find((each) => each.name === name)
   if (duty === undefined) return []
   let [processed, errors] = [0, 0]

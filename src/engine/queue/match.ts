@@ -7,7 +7,7 @@ import { statement, type RowOf, type ValuesOf } from '../../sql/statement.ts'
 import { isServedSql } from './served.ts'
 
 /** The fields that all executions of a queue share. */
-export interface Queue {
+export interface MatchedQueue {
   readonly namespace: string
   readonly lane: string
   readonly kind: string
@@ -78,7 +78,7 @@ const rememberedMs = 1000
 const forgottenMs = 60_000
 
 interface RememberedQueue {
-  readonly queues: ReadonlyMap<number, Queue>
+  readonly queues: ReadonlyMap<number, MatchedQueue>
   at: number
 }
 
@@ -95,7 +95,7 @@ export class QueueMatcher {
   }
 
   /** By queue id. A cached result is returned at once; if it is old, it is refreshed for the next call. */
-  async match(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
+  async match(filter: QueueFilter): Promise<ReadonlyMap<number, MatchedQueue>> {
     const known = this.#remembered.get(keyOf(filter))
     if (known === undefined) return this.#query(filter)
     if (performance.now() - known.at >= rememberedMs) {
@@ -106,7 +106,7 @@ export class QueueMatcher {
   }
 
   /** Whether queues exist besides the known ones: another process may have created them. */
-  async hasOthers(filter: QueueFilter, known: ReadonlyMap<number, Queue>): Promise<boolean> {
+  async hasOthers(filter: QueueFilter, known: ReadonlyMap<number, MatchedQueue>): Promise<boolean> {
     const queues = await this.#query(filter)
     return queues.size > known.size
   }
@@ -123,7 +123,7 @@ export class QueueMatcher {
     return found!.has_ready
   }
 
-  async #query(filter: QueueFilter): Promise<ReadonlyMap<number, Queue>> {
+  async #query(filter: QueueFilter): Promise<ReadonlyMap<number, MatchedQueue>> {
     const at = performance.now()
     const changesBefore = this.#changeCount
     const rows = await this.#sql.query(matchStatement, valuesOf(filter))
@@ -160,7 +160,7 @@ export class QueueMatcher {
   }
 }
 
-export function decodeQueue(row: RowOf<typeof queueRow>): Queue {
+export function decodeQueue(row: RowOf<typeof queueRow>): MatchedQueue {
   return {
     namespace: row.namespace,
     lane: row.lane_id,

@@ -25,7 +25,7 @@ taken_up as (
   using deleted d
   where a.duty = 'schedule-fire' and a.subject_id = any (array[d.schedule_id])
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, details)
   select flowfabric.ff_now_ms(), 'schedule_deleted', partition_key, namespace, $3,
     jsonb_build_object('scheduleId', schedule_name)

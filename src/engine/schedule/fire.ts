@@ -87,7 +87,7 @@ keyed as (
   select namespace, schedule_id, idempotency_key, execution_id, now_ms + $8, $7
   from fresh
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, generation, event_type, partition_key, namespace, actor,
     details)
   select now_ms, execution_id, 0, 'schedule_fired', partition_key, namespace, $9,

@@ -28,7 +28,7 @@ paused as (
   where s.schedule_id = any (array[f.schedule_id]) and f.paused_at_ms is null
   returning s.paused_at_ms, s.partition_key, s.namespace, s.schedule_name
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, details)
   select paused_at_ms, 'schedule_paused', partition_key, namespace, $3, jsonb_build_object('scheduleId', schedule_name)
   from paused

@@ -63,7 +63,7 @@ counted as materialized (
   from known k
   window earlier as (partition by k.execution_id order by k.ordinal)
 ),
-judged as materialized (
+evaluated as materialized (
   select c.*, c.total_count > ${limits.stepCount} or c.total_bytes > ${limits.stepBytes} as is_over
   from counted c
 ),
@@ -75,7 +75,7 @@ recorded as (
     state::flowfabric.ff_step_state, try_count, attempt_index, lease_epoch, now_ms, due_at_ms, duration_ms, origin_id,
     total_bytes, total_count, result, result_encoding,
     case when kind in ('child', 'compensation') then (step_no - ${beforeFirst('generation')})::int4 end
-  from judged
+  from evaluated
   where is_held and not is_over and coalesce(known_kind::text = kind, true)
   on conflict (execution_id, generation, step_name, step_index) do update
   set step_no = excluded.step_no, state = excluded.state, try_count = excluded.try_count,
@@ -87,7 +87,7 @@ recorded as (
     made_no = case when s.state = 'failed' then excluded.made_no else s.made_no end
   where s.state in ('pending', 'failed')
 )${more}
-${fencedAnswer('judged', 'is_over', 'known_kind', 'due_at_ms', 'now_ms')}`
+${fencedAnswer('evaluated', 'is_over', 'known_kind', 'due_at_ms', 'now_ms')}`
 }
 
 const recordStatement = statement({
@@ -111,7 +111,7 @@ registered as (
   from (
     select execution_id, bit_or(case when kind = 'hook' and step_name = '${onFailure}' then ${attached.onFailure}
       else ${attached.compensation} end) as bits
-    from judged
+    from evaluated
     where kind in ('compensation', 'hook') and is_held and not is_over and coalesce(known_kind::text = kind, true)
     group by execution_id
   ) j

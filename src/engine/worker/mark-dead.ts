@@ -35,7 +35,7 @@ with marked as (
   where namespace = $1 and worker_instance_id = $2 and expires_at_ms > flowfabric.ff_now_ms()
   returning namespace, worker_instance_id, worker_id
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, worker_instance_id,
     reason, details)
   select flowfabric.ff_now_ms(), 'worker_marked_dead', 0, namespace, $4, worker_instance_id, $3,

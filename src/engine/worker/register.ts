@@ -106,7 +106,7 @@ with written as (
   returning w.xmax = 0 as is_new, w.namespace, w.worker_instance_id, w.worker_id, w.lanes, w.registered_at_ms,
     w.heartbeat_at_ms, w.expires_at_ms
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, worker_instance_id,
     details)
   select heartbeat_at_ms, 'worker_registered', 0, namespace, $12, worker_instance_id,

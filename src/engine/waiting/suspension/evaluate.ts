@@ -10,7 +10,7 @@ import { rowLocked } from '../../kernel/merge.ts'
 import type { SigningKeys } from '../../signing-key/keys.ts'
 import { isStored } from '../../signing-key/stored-key.ts'
 import { storedConditionSignal } from './open-suspensions.ts'
-import type { ChildRow, EarlySignalRow, LockedRows, LockedRow, PendingRow } from './read-locked.ts'
+import type { ChildRow, EarlySignalRow, SuspensionRows, LockedRow, PendingRow } from './read-locked.ts'
 import { answeredBy } from '../../transition/wake.ts'
 import { checkKeys, waitpointNotFound, type CheckedBinding, type NewSuspension } from './request.ts'
 
@@ -81,7 +81,7 @@ export interface EvaluateOptions {
 
 export function evaluateSuspensions(
   items: readonly NewSuspension[],
-  rows: LockedRows,
+  rows: SuspensionRows,
   { keepsLease, keys, isAlone }: EvaluateOptions,
 ): SuspendDecision[] {
   return items.map((item, index) => {
@@ -122,7 +122,7 @@ function refused(item: NewSuspension, row: LockedRow): EngineError {
 function suspensionOf(
   item: NewSuspension,
   row: LockedRow,
-  rows: LockedRows,
+  rows: SuspensionRows,
   keepsLease: boolean,
   keys: SigningKeys,
 ): NewlySuspended {

@@ -177,7 +177,7 @@ function usesEarlierSignals({ condition, bindings, keepsWaitpoints }: NewSuspens
 }
 
 /** The rows that the calls returned. */
-export interface LockedRows {
+export interface SuspensionRows {
   /** By the execution's uuid. */
   readonly locked: ReadonlySet<string>
   /** By the place of the request in its set, from 1. */
@@ -195,7 +195,7 @@ type ReadRows = [
   (readonly ChildRow[])?,
 ]
 
-export function lockedRowsOf(rows: RowsOf<readonly Call[]>): LockedRows {
+export function lockedRowsOf(rows: RowsOf<readonly Call[]>): SuspensionRows {
   const [locked, found, pending = [], signals = [], children = []] = rows as unknown as ReadRows
   return {
     locked: new Set(locked.map((row) => row.execution_id)),
