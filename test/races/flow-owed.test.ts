@@ -11,8 +11,8 @@ import type { Sql } from '../../src/sql/sql.ts'
 import type { Columns, Params, Statement } from '../../src/sql/statement.ts'
 import { walk } from '../engine/flow/walk.ts'
 import { hold } from '../support/barrier.ts'
-import { rows } from '../support/raw.ts'
 import { setup } from '../support/setup.ts'
+import * as stored from '../support/stored.ts'
 
 const key = 4711
 const everything = {
@@ -43,7 +43,7 @@ test.each([
   await gate.waiters(1)
   const bits = pendingDispatch.cancels | pendingDispatch.flow
   expect(await leaveChildren(sql, 100)).toMatchObject({ done: 1, effects: { pendingDispatch: bits } })
-  expect(await rows(sql, 'select from flowfabric.ff_cancel_backlog')).toHaveLength(1)
+  expect(await stored.cancelBacklog.all(sql)).toHaveLength(1)
   await gate.release()
   await resolved
   while ((await dispatch.runOnce(sql)).processed > 0);
