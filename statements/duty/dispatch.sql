@@ -737,7 +737,7 @@ ended_event as (
     namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id, details)
   select terminal_at_ms, execution_id, flow_id, generation, 'ended'::flowfabric.ff_event_type, terminal_outcome,
     partition_key, namespace, ending_actor, ending_reason,
-    -- Time ended it: the deadline, a timeout, or a lapse after which it may not go on.
+    -- Time ended it: the deadline, a timeout, or an expiry after which it may not continue.
     case when terminal_outcome = 'expired' or expires_at_ms < terminal_at_ms
         then 'expired'::flowfabric.ff_lease_effect else 'revoked'::flowfabric.ff_lease_effect end,
     lease_id, lease_epoch, attempt_index, worker_instance_id, case when d.attached & 256 /* signals */ <> 0 then (
@@ -782,7 +782,7 @@ ended_suspension as (
   update flowfabric.ff_suspension_current s
   set closed_at_ms = d.terminal_at_ms, close_reason = case d.terminal_outcome
     when 'cancelled' then 'cancelled' when 'skipped' then 'cancelled' when 'expired' then 'expired'
-    -- Its holder ended it, so that it was not suspended: what is still open was created ahead and never used.
+    -- Its holder ended it, so it was not suspended: a waitpoint that is still open was created ahead and never used.
     else 'never_committed' end, timeout_at_ms = null, wake_at_ms = null
   from ended d
   where d.attached & 2 /* suspension */ <> 0 and s.execution_id = any (array[d.execution_id]) and s.closed_at_ms is null
@@ -791,7 +791,7 @@ ended_waitpoints as (
   update flowfabric.ff_waitpoint_pending p
   set state = 'closed', closed_at_ms = d.terminal_at_ms, close_reason = case d.terminal_outcome
     when 'cancelled' then 'cancelled' when 'skipped' then 'cancelled' when 'expired' then 'expired'
-    -- Its holder ended it, so that it was not suspended: what is still open was created ahead and never used.
+    -- Its holder ended it, so it was not suspended: a waitpoint that is still open was created ahead and never used.
     else 'never_committed' end, expires_at_ms = null
   from ended d
   where d.attached & 3 /* waitpoints | suspension */ <> 0 and p.execution_id = any (array[d.execution_id])

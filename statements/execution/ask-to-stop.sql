@@ -28,7 +28,7 @@ asked as (
     stop_outcome = case when a.cancel_requested_at_ms is null then a.asked_outcome else a.stop_outcome end,
     cancellation_reason = coalesce(a.cancellation_reason, a.asked_reason),
     cancelled_by = coalesce(a.cancelled_by, a.asked_actor),
-    -- From now on the time for the clean-up counts.
+    -- From now on, the deadline of the clean-up applies.
     deadline_at_ms = case when a.attached & 8192 /* compensation */ <> 0 or a.asked_outcome is not null then null
       else e.deadline_at_ms end,
     lifecycle_phase = case when (a.cancel_requested_at_ms is null and a.lifecycle_phase <> 'active')

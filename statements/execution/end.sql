@@ -112,7 +112,7 @@ ended_event as (
     namespace, actor, reason, lease_effect, lease_id, lease_epoch, attempt_index, worker_instance_id, details)
   select terminal_at_ms, execution_id, flow_id, generation, 'ended'::flowfabric.ff_event_type, terminal_outcome,
     partition_key, namespace, ending_actor, ending_reason,
-    -- Time ended it: the deadline, a timeout, or a lapse after which it may not go on.
+    -- Time ended it: the deadline, a timeout, or an expiry after which it may not continue.
     case when terminal_outcome = 'expired' or expires_at_ms < terminal_at_ms
         then 'expired'::flowfabric.ff_lease_effect else 'revoked'::flowfabric.ff_lease_effect end,
     lease_id, lease_epoch, attempt_index, worker_instance_id, case when d.attached & 256 /* signals */ <> 0 then (

@@ -79,7 +79,7 @@ evaluated as materialized (
   ) s on true
 ),
 reopening as materialized (
-  select j.*, false as is_blocked, true as is_asked, j.actor as reopening_actor, j.reason as reopening_reason
+  select j.*, false as is_blocked, true as is_requested, j.actor as reopening_actor, j.reason as reopening_reason
   from evaluated j
   where j.lifecycle_phase = 'terminal' and j.replay_count < j.most_replays and not j.is_member
     and j.is_from_known and j.repeated is null
@@ -96,7 +96,7 @@ reopened as (
     parked_at_ms = case when r.is_blocked then greatest(r.now_ms, r.last_mutation_at_ms) end,
     parked_state = case when r.is_blocked then 'waiting_children'::flowfabric.ff_public_state end,
     generation = r.generation + 1,
-    replay_count = r.replay_count + r.is_asked::int4,
+    replay_count = r.replay_count + r.is_requested::int4,
     retry_count = 0,
     lease_reclaim_count = 0,
     consecutive_expiry_count = 0,

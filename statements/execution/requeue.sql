@@ -54,7 +54,7 @@ requeued as (
     cancellation_reason = case when v.asked_outcome is not null then v.left_reason else v.cancellation_reason end,
     cancelled_by = case when v.asked_outcome is not null then v.left_actor else v.cancelled_by end,
     deadline_at_ms = case when v.asked_outcome is null then e.deadline_at_ms end,
-    -- What a generation has registered is gone with it.
+    -- The registrations of a generation end with it.
     attached = case when v.next_attempt_state = 'pending_replay_attempt'
         then e.attached & ~24576 /* compensation | onFailure */ else e.attached end,
     generation = e.generation + case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end,

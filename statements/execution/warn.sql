@@ -58,7 +58,7 @@ checked as materialized (
   left join flowfabric.ff_lease l on l.execution_id = any (array[t.execution_id])
 ),
 -- end of fenced
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
     namespace, actor, reason, attempt_index, details)
   select v.now_ms, e.execution_id, e.flow_id, e.generation, 'warned', e.partition_key, e.namespace, v.actor, v.reason,

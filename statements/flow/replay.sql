@@ -23,8 +23,8 @@
 --   is_ready bool
 
 with target as materialized (
-  select e.*, i.is_blocked, i.is_asked
-  from unnest($2::uuid[], $3::bool[], $4::bool[]) as i (execution_id, is_blocked, is_asked)
+  select e.*, i.is_blocked, i.is_requested
+  from unnest($2::uuid[], $3::bool[], $4::bool[]) as i (execution_id, is_blocked, is_requested)
   join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
   order by i.execution_id
   for no key update of e
@@ -56,7 +56,7 @@ reopened as (
     parked_at_ms = case when r.is_blocked then greatest(r.now_ms, r.last_mutation_at_ms) end,
     parked_state = case when r.is_blocked then 'waiting_children'::flowfabric.ff_public_state end,
     generation = r.generation + 1,
-    replay_count = r.replay_count + r.is_asked::int4,
+    replay_count = r.replay_count + r.is_requested::int4,
     retry_count = 0,
     lease_reclaim_count = 0,
     consecutive_expiry_count = 0,

@@ -20,9 +20,9 @@ export const failRequest = fencedRequest('fail', {
   reason: neededReason,
   /** Defaults to `transient`. */
   category: word(failureCategories, 'FailureCategory').default('transient'),
-  /** Never retried, whatever the policy says. */
+  /** Never retried, even if the policy allows it. */
   permanent: flag().default(false),
-  /** When the policy allows a retry: after this long, instead of its back-off. */
+  /** If the policy allows a retry: the delay before it, instead of the policy's back-off. */
   retryIn: duration().optional(),
   /** The error itself, encoded, at most 64 KiB. */
   error: bytes({ maxBytes: limits.errorBytes, advice: 'Truncate it' }).optional(),
@@ -36,7 +36,7 @@ type Failure = ItemOf<typeof failRequest>
 export type FailResult =
   | { readonly kind: 'failed'; readonly executionId: ExecutionId }
   | { readonly kind: 'retry_scheduled'; readonly executionId: ExecutionId; readonly delayUntil: number | null }
-  /** It was asked to stop while it ran, so it does not come back. */
+  /** It was asked to stop while it ran, so it ended and does not return. */
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
 
 export function failOperation(sql: Sql): SetOperation<Failure, FailResult> {

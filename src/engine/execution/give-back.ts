@@ -17,7 +17,7 @@ import { wasAskedToStop, type LeaseRecord } from '../transition/lease-record.ts'
 import { progressedOf, readProgressedCall } from '../transition/read-locked.ts'
 
 export const delayRequest = fencedRequest('delay', {
-  /** For how long; or `until`, a point in time. What is past means now. */
+  /** For how long; or `until`, a point in time. A past time means now. */
   for: duration().optional(),
   until: time().optional(),
   reason: reason.optional(),
@@ -31,14 +31,14 @@ export interface ReleaseRequest extends RequestOf<typeof releaseRequest.fields> 
 
 export type DelayResult =
   | { readonly kind: 'delayed'; readonly executionId: ExecutionId; readonly delayUntil: number | null }
-  /** It was asked to stop while it ran, so it does not come back. */
+  /** It was asked to stop while it ran, so it ended and does not return. */
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
 
 export type ReleaseResult =
   | { readonly kind: 'released'; readonly executionId: ExecutionId }
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
 
-/** A checked request; no time at all means at once. */
+/** A checked request; without a time, at once. */
 export interface GivenBack extends CheckedFence {
   readonly delayMs: number | null
   readonly delayUntil: number | null

@@ -50,7 +50,7 @@ export function progressOperation(sql: Sql): SetOperation<ItemOf<typeof progress
     callOf: (items) => call(progressStatement, progressRequest.values(items)),
     writesEvents: false,
     answer: ({ executionId }) => ({ kind: 'progress_recorded', executionId }),
-    // Progress that arrives after the lease has ended is refused, whoever sends it.
+    // Progress that arrives after the lease has ended is refused, also from its last holder.
     repeat: () => null,
   })
 }

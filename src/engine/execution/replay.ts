@@ -71,7 +71,7 @@ evaluated as materialized (
   ) s on true
 ),
 reopening as materialized (
-  select j.*, false as is_blocked, true as is_asked, j.actor as reopening_actor, j.reason as reopening_reason
+  select j.*, false as is_blocked, true as is_requested, j.actor as reopening_actor, j.reason as reopening_reason
   from evaluated j
   where j.lifecycle_phase = 'terminal' and j.replay_count < j.most_replays and not j.is_member
     and j.is_from_known and j.repeated is null

@@ -1,4 +1,4 @@
-// Restart: the holder begins again with another input, as a new generation, for code that would otherwise never end. Its recorded
+// Restart: the holder starts over with another input, as a new generation, for code that would otherwise never end. Its recorded
 // steps stay with the old generation. Untaken signals that were sent by name go to the new one. Waitpoints that were created ahead
 // close, because the code that knew their tokens has ended.
 import { attached } from '../../model/attached.ts'
@@ -19,7 +19,7 @@ import { wasAskedToStop, type LeaseRecord } from '../transition/lease-record.ts'
 import { byNameSql, doorSql, waitingByName } from '../transition/untaken-signals.ts'
 
 export const restartRequest = fencedRequest('restart', {
-  /** The new input; left out, there is none. */
+  /** The new input; if omitted, the new generation has none. */
   payload: bytes({ maxBytes: limits.payloadBytes, advice: 'Keep it elsewhere and send a reference' }).optional(),
   payloadEncoding: encodingOf('payload'),
 })
@@ -30,7 +30,7 @@ type Restart = ItemOf<typeof restartRequest>
 
 export type RestartResult =
   | { readonly kind: 'restarted'; readonly executionId: ExecutionId }
-  /** It was asked to stop while it ran, so it does not begin again. */
+  /** It was asked to stop while it ran, so it ended and does not start over. */
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId }
 
 const beginStatement = statement({

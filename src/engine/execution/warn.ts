@@ -36,7 +36,7 @@ const warnStatement = statement({
   text: `
 ${warnRequest.input},
 ${fenced(...warnRequest.columns)},
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key,
     namespace, actor, reason, attempt_index, details)
   select v.now_ms, e.execution_id, e.flow_id, e.generation, 'warned', e.partition_key, e.namespace, v.actor, v.reason,

@@ -48,8 +48,8 @@ const write = statement({
   row: { execution_id: 'uuid', queue_id: 'int4', is_ready: 'bool' },
   text: `
 with target as materialized (
-  select e.*, i.is_blocked, i.is_asked
-  from unnest($2::uuid[], $3::bool[], $4::bool[]) as i (execution_id, is_blocked, is_asked)
+  select e.*, i.is_blocked, i.is_requested
+  from unnest($2::uuid[], $3::bool[], $4::bool[]) as i (execution_id, is_blocked, is_requested)
   join flowfabric.ff_exec_core e on e.execution_id = any (array[i.execution_id])
   order by i.execution_id
   for no key update of e

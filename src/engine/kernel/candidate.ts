@@ -26,7 +26,7 @@ export function inScope(duty: string): string {
   and ${inDutyScope(duty)}`
 }
 
-/** What went through leaves quarantine. */
+/** Removes processed rows from quarantine. */
 export function takenUp(duty: string, acted: string): string {
   return `taken_up as (
   delete from flowfabric.ff_set_aside s

@@ -20,7 +20,7 @@ export function notQuarantined(duty: string, id: string): string {
     where a.duty = '${duty}' and a.subject_id = any (array[${id}]) and a.retry_at_ms > flowfabric.ff_now_ms())`
 }
 
-// A quarantined row whose next try is long overdue is no longer due for this duty: it ended, or was changed, in another way.
+// A quarantined row whose next try is long overdue is no longer due for this duty: another operation ended or changed it.
 const forgottenAfterMs = 3_600_000
 
 /** The begin of a query for due rows. */

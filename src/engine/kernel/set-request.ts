@@ -28,14 +28,14 @@ export interface RequestStart<Item, Start extends Fields> {
 export interface Derived<Checked, Value> {
   readonly column: FieldColumn
   readonly isNullable?: boolean
-  /** Where the column is not named after the value. */
+  /** If the column is not named after the value. */
   readonly columnName?: string
   readonly from: (checked: Checked, request: Given) => Value
 }
 
 export type DerivedOf<Item, Values> = { readonly [Name in keyof Values]: Derived<Item, Values[Name]> }
 
-/** The values of the parameters, which were made with them. */
+/** The values of the parameters that the same table made. */
 export type SetValues = Readonly<Record<string, readonly never[]>>
 
 export interface SetRequest<Item, Table extends Fields> {

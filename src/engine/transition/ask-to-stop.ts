@@ -2,8 +2,8 @@
 // claimable, and its code runs once more to clean up. It ends when the code ends, at the latest at `cancel_deadline_at_ms`.
 // An execution that was asked before keeps its outcome, reason and place; only the deadline moves.
 //
-// The statement leaves the request on the row, and one event; for an execution that waited also a ready row, no open suspension, no
-// open waitpoint and no delay.
+// The statement writes the request on the row and one event. For an execution that waited, it also writes a ready row, and leaves no
+// open suspension, no open waitpoint and no delay.
 import { attached } from '../../model/attached.ts'
 import type { PendingOutcome } from '../../model/state.ts'
 import { call } from '../../sql/sql.ts'
@@ -19,7 +19,7 @@ export function isAskedByLimitSql(e: string): string {
   return `${e}.attached & ${attached.compensation | attached.onFailure} <> 0`
 }
 
-/** `ff_exec_core e` leaves its holder and ends by that: it was asked to stop, and has nothing to clean up. */
+/** `ff_exec_core e` ends when it leaves its holder: it was asked to stop, and has nothing to clean up. */
 export function endsWhenLeftSql(e: string): string {
   return `(${e}.cancel_requested_at_ms is not null and ${e}.attached & ${attached.compensation} = 0
       and (${e}.stop_outcome is null or ${e}.attached & ${attached.onFailure} = 0))`
@@ -27,7 +27,7 @@ export function endsWhenLeftSql(e: string): string {
 
 const isMoved = `(a.cancel_requested_at_ms is null and a.lifecycle_phase <> 'active')`
 
-/** An execution whose code is asked to stop and clean up, as it was decided under the lock. */
+/** An execution whose code is asked to stop and clean up, as decided under the lock. */
 export interface AskToStop {
   /** The execution's. */
   readonly uuid: string
@@ -68,7 +68,7 @@ asked as (
     stop_outcome = case when a.cancel_requested_at_ms is null then a.asked_outcome else a.stop_outcome end,
     cancellation_reason = coalesce(a.cancellation_reason, a.asked_reason),
     cancelled_by = coalesce(a.cancelled_by, a.asked_actor),
-    -- From now on the time for the clean-up counts.
+    -- From now on, the deadline of the clean-up applies.
     deadline_at_ms = case when ${isAskedByCancelSql('a')} or a.asked_outcome is not null then null
       else e.deadline_at_ms end,
     lifecycle_phase = case when ${isMoved} then 'runnable'::flowfabric.ff_lifecycle_phase else e.lifecycle_phase end,

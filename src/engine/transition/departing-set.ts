@@ -15,7 +15,7 @@ import { lockedExecutions, readLockedCall } from './read-locked.ts'
 import type { Requeue } from './requeue.ts'
 import { ends, requeues, transitionCalls, transitionEffects, type Transition } from './transitions.ts'
 
-/** What a decision leaves to the frame: the execution, the time of the decision, and the holder as actor. */
+/** The parts that the frame adds to a decision: the execution, the time of the decision, and the holder as actor. */
 export type Departure<Answer> = { readonly answer: Answer } & (
   | { readonly ending: Omit<Ending, 'uuid' | 'endedAt'> }
   | { readonly requeue: Omit<Requeue, 'uuid' | 'leftAt' | 'actor' | 'leaseEffect'> }
@@ -35,7 +35,7 @@ export interface DepartureOperation<Item extends CheckedFence, Answer, Facts> {
   decide(item: Item, execution: LockedExecution, facts: Facts): Departure<Answer>
   /** The result of the same holder's earlier request, by the record that it left; null when the record is of another request. */
   repeat(item: Item, record: LeaseRecord): Answer | null
-  /** Writes besides the ending or the return to the queue. They come last. */
+  /** More writes, after the ending or the return to the queue. */
   alsoWrite?(departed: readonly Departed<Item, Answer>[]): readonly Call[]
 }
 

@@ -1,5 +1,5 @@
 // Ends executions that an earlier statement of the transaction has locked: cancels, failures, timeouts, deadlines, skips. It is the
-// terminal routine of `ending.ts` as a statement. Only a completion, which is hot, has the routine within its own statement.
+// terminal routine of `ending.ts` as a statement. Only a completion, which is hot, contains the routine in its own statement.
 import type { TerminalOutcome } from '../../model/state.ts'
 import type { CloseReason } from '../../model/suspension.ts'
 import { call } from '../../sql/sql.ts'

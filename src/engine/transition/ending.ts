@@ -3,8 +3,8 @@
 //
 // `ending` has one row for each execution that ends, locked earlier in the statement or its transaction, with these columns
 // of `ff_exec_core` as they were found: execution_id, ownership_state, eligibility_state, attempt_state, queue_id, priority,
-// rank. The row must be the one that the statement's snapshot has too: what a later version brought with it (a lease, a
-// ready row) cannot be seen here and would stay behind. Besides:
+// rank. The row must be the version that the statement's snapshot has too: the rows that come with a later version (a lease,
+// a ready row) are not visible here and would stay behind. Besides:
 //   ending_outcome  ff_terminal_outcome, never 'none'
 //   ending_reason   text or null
 //   ending_actor    text
@@ -12,7 +12,7 @@
 //   ending_result   bytea or null, with ending_encoding text or null
 //   ending_category text or null, with ending_error bytea and ending_error_encoding text: how the attempt failed
 //
-// It gives `ended`, one row for each, and leaves: no ready row, no lease, no timer; the attempt's record closed; the result
+// It yields `ended`, one row for each, and leaves: no ready row, no lease, no timer; the attempt's record closed; the result
 // stored; one event, which is also the lease's end when there was a lease; one dispatch row when others depend on it.
 // The event reads from the update's `returning`: the transaction has its xid before the event has its id, on which the
 // readers of the log rely.
@@ -23,14 +23,14 @@ import { waitingByName } from './untaken-signals.ts'
 /** The bits of `attached` for which an ending closes more than the execution itself. A completion without any of them is shorter. */
 export const hasMoreToClose = attached.waitpoints | attached.suspension | attached.signals
 
-/** For an ending that is nobody's failure and has no result. */
+/** The columns of an ending without a failure and without a result. */
 export const endsWithoutMore = `null::bytea as ending_result, null::text as ending_encoding, null::text as ending_category,
     null::bytea as ending_error, null::text as ending_error_encoding`
 
 interface EndRows {
   /** Finds `ff_exec_core e` for a row of `ending n`. */
   readonly where: string
-  /** What the rest of the routine needs besides, of `ending n`. */
+  /** The columns of `ending n` that the rest of the routine needs besides. */
   readonly carrying: string
 }
 
@@ -91,7 +91,7 @@ function insertAttempt(from: string): string {
   where not is_continued`
 }
 
-/** The lease goes, and with it the record of an attempt that ran through is written. */
+/** Deletes the lease, and writes the record of an attempt that ran through. */
 const endLeases = `
 ended_lease as (
   delete from flowfabric.ff_lease l
@@ -131,7 +131,7 @@ function eventOfLeased(details: string, from = 'ended_lease'): string {
   return `
   select terminal_at_ms, execution_id, flow_id, generation, 'ended'::flowfabric.ff_event_type, terminal_outcome,
     partition_key, namespace, ending_actor, ending_reason,
-    -- Time ended it: the deadline, a timeout, or a lapse after which it may not go on.
+    -- Time ended it: the deadline, a timeout, or an expiry after which it may not continue.
     case when terminal_outcome = 'expired' or expires_at_ms < terminal_at_ms
       then 'expired'::flowfabric.ff_lease_effect else 'revoked'::flowfabric.ff_lease_effect end,
     lease_id, lease_epoch, attempt_index, worker_instance_id, ${details}
@@ -148,7 +148,7 @@ ended_dispatch as (
 
 /**
  * For executions whose lease the statement has deleted itself, as a completion does. Instead of the columns of `ff_exec_core`,
- * `ending` has `execution_row`, the position of the locked row, and the columns of the lease. So the statement looks up each row
+ * `ending` has `execution_row`, the position of the locked row, and the columns of the lease. So the statement reads each row
  * once.
  */
 export const endReleased = endReleasedWith('null::jsonb')
@@ -169,7 +169,7 @@ ended_event as (${insertEvent}${eventOfLeased(details, 'ended')}
 ),${oweDispatch}`
 }
 
-/** For executions wherever they stand. `details`, from `ended d` or `ended_lease d`, go into the event. */
+/** For executions in any state. `details`, from `ended d` or `ended_lease d`, go into the event. */
 function endExecutionsSaying(details: string, carried: readonly string[]): string {
   return `${endFound(...carried)},
 ended_ready as (
@@ -202,7 +202,7 @@ ended_event as (${insertEvent}${eventOfLeased(details)}
 ),${oweDispatch}`
 }
 
-// Those sent by name that no condition has taken: nobody will hear them now, and the event says so.
+// Signals that were sent by name and that no condition has taken: no code will receive them now, and the event reports it.
 const untakenSignals = `case when d.attached & ${attached.signals} <> 0 then (
       select case when count(*) > 0 then jsonb_build_object('untakenSignals', count(*)) end
       from (${waitingByName('d')}
@@ -217,7 +217,7 @@ export const endReleasedWhole = `${endReleasedWith(untakenSignals)},${closeWaitp
 /** The same for executions that may have waitpoints, a suspension or signals: these close with them. */
 export const endExecutionsWhole = endExecutionsClosing(`case d.terminal_outcome
     when 'cancelled' then 'cancelled' when 'skipped' then 'cancelled' when 'expired' then 'expired'
-    -- Its holder ended it, so that it was not suspended: what is still open was created ahead and never used.
+    -- Its holder ended it, so it was not suspended: a waitpoint that is still open was created ahead and never used.
     else 'never_committed' end`)
 
 /** `closeReason`, from `ended d`, is why suspension and waitpoints close; `carried` columns of `ending n` may be named in it. */

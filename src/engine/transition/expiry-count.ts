@@ -1,7 +1,7 @@
 /**
- * Whether a step was recorded under the current lease of `ff_exec_core` as `execution`: the newest record has its epoch. Asked
+ * Whether a step was recorded under the current lease of `ff_exec_core` as `execution`: the newest record has its epoch. Read
  * only when the lease ends without one of the holder's own writes, so that recording a step writes no count. A record that
- * commits while the asking statement runs may be missed, and counts at the next expiry.
+ * commits while the reading statement runs may be missed, and counts at the next expiry.
  */
 export function hasRecordedSql(execution: string): string {
   return `coalesce((

@@ -112,7 +112,7 @@ checked as materialized (
 /**
  * For a completion: deletes the lease while it checks the fence. Yields `released`: one row for each held execution, with the
  * operation's own columns, the columns of the lease, `now_ms`, and `execution_row`, the position of the locked row. So the statement
- * looks up each row once (measured: a seventh of a completion in sets). `releasedAnswer` reports the others.
+ * reads each row once (measured: a seventh of a completion in sets). `releasedAnswer` reports the others.
  *
  * A row that changed since the statement began is at a position that the snapshot does not contain, and is passed over; `seen_row`
  * is its position in the snapshot. An execution that has more to close than itself is passed over too, and reported.

@@ -1,5 +1,5 @@
-// How a lease ended, by the record of its attempt and the log. A holder that repeats a request which ended its lease receives the
-// result of the first one.
+// The end of a lease, from the record of its attempt and from the log. A holder that repeats a request which ended its lease
+// receives the result of the first one.
 import { EngineError } from '../../model/errors.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
@@ -71,7 +71,7 @@ function hasLostItsLease(outcome: unknown): boolean {
   return EngineError.is(outcome, 'stale_lease') || EngineError.is(outcome, 'execution_not_active')
 }
 
-/** The execution had been asked to stop, so that giving it back ended it. */
+/** The execution had been asked to stop, so giving it back ended it. */
 export function wasAskedToStop({ outcome, cancel_requested: isAsked }: LeaseRecord): boolean {
   return outcome === 'cancelled' && isAsked
 }

@@ -1,5 +1,6 @@
-// The first statement of a transaction that is decided here: locks executions in the order of their ids, passing over what
-// others hold. Everything that hangs on an execution is written under this lock, so later statements see it as it is.
+// The first statement of a transaction that decides in this process. It locks executions in the order of their ids, and passes
+// over those that another transaction has locked. All rows of an execution are written under this lock, so later statements of
+// the transaction see their current state.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 
@@ -15,7 +16,7 @@ order by i.execution_id
 for no key update of e skip locked`,
 })
 
-/** Answers with those that it has locked. */
+/** Returns the executions that it has locked. */
 export function lockSetCall(uuids: readonly string[]) {
   return call(lockSet, { execution_ids: uuids })
 }

@@ -1,5 +1,5 @@
-// Executions that this process holds and that have more to close than themselves: a claim or a waitpoint said so. The write that ends
-// such a lease uses the whole form of its statement at once. Where this is not known, the plain form finds out, and writes nothing.
+// Executions that this process has leased and that have other rows to close, as reported by a claim or a waitpoint. The write that
+// ends such a lease uses the whole form of its statement at once. If this is not known, the plain form detects it and writes nothing.
 const mostRemembered = 10_000
 
 export class MoreToClose {
@@ -10,7 +10,7 @@ export class MoreToClose {
     if (this.#uuids.size > mostRemembered) this.#uuids.delete(this.#uuids.values().next().value!)
   }
 
-  /** Once: the write that asks ends the lease. */
+  /** Removes the entry: the write that reads it ends the lease. */
   take(uuid: string): boolean {
     return this.#uuids.delete(uuid)
   }

@@ -1,4 +1,4 @@
-// An execution that is to be written: a checked request, alone and together with what its task says.
+// An execution to write: a checked request, alone and together with the policy of its task.
 import type { ExecutionId } from '../../model/id.ts'
 import type { ExecutionPolicy, PartialPolicy } from '../../model/policy.ts'
 import type { AppliedPolicy, TaskPolicy } from '../../model/task-policy.ts'
@@ -13,7 +13,7 @@ export interface NewParent {
   readonly onParentEnd: OnParentEnd
 }
 
-/** A checked request, together with what its task says: as the statement takes it. */
+/** A checked request, together with the policy of its task: the input of the statement. */
 export interface NewExecution extends CheckedExecution {
   readonly policy: ExecutionPolicy | null
   readonly applied: AppliedPolicy
@@ -24,10 +24,10 @@ export interface CheckedExecution {
   readonly executionId: ExecutionId
   readonly partition: number
   readonly uuid: string
-  /** The id is ours, so nobody else can have written it. */
+  /** This process minted the id, so no other process can have written it. */
   readonly minted: boolean
   readonly queue: Queue
-  /** Null: the request names none. */
+  /** Null if the request names none. */
   readonly givenLane: string | null
   readonly taskDefaults: TaskPolicy | null
   readonly parent: NewParent | null

@@ -25,7 +25,7 @@ export const columnArrays = `$1::uuid[], $2::int2[], $3::text[], $4::int4[], $5:
 export const columnNames = `execution_id, partition_key, namespace, queue_id, priority, creator, payload, payload_encoding,
       task_version, delay_ms, delay_until_ms, deadline_ms, deadline_at_ms, policy`
 
-/** What a new execution's policy makes it tell of. */
+/** The bits of `attached` that the policy of a new execution sets. */
 export const attachedByPolicy = `case when policy is null then 0
       else case when policy ? 'attemptTimeoutMs' then ${attached.attemptTimeout} else 0 end
         | case when policy ? 'maxSignalCount' then ${attached.signalLimit} else 0 end end`
@@ -33,7 +33,7 @@ export const attachedByPolicy = `case when policy is null then 0
 /** Follows a CTE `fresh`, one row for each execution to be written. */
 export const writeFresh = writeFreshWith([], [])
 
-/** `hot` and `cold` are further columns of the two rows, of which `fresh` has the values under the same names. */
+/** `hot` and `cold` are more columns of the two rows; `fresh` has their values under the same names. */
 export function writeFreshWith(hot: readonly string[], cold: readonly string[]): string {
   const more = (columns: readonly string[]) => columns.map((column) => `, ${column}`).join('')
   return `
@@ -64,8 +64,8 @@ ready as (
 )`
 }
 
-// Ids that we minted, sent for the first time, without keys and tags: they can meet nothing, so nothing is looked for
-// (measured: a fifth less time than the statement below for a single one).
+// Ids that this process minted, sent for the first time, without keys and tags: no row can conflict with them, so the statement
+// reads none (measured: a fifth less time than the statement below for a single one).
 export const insertNew = statement({
   name: 'execution.create-new',
   params: { ...columns, channel: 'text?', hint: 'text?' },

@@ -1,4 +1,4 @@
-// Writes of an operator to executions, whoever holds them. A set of executions is locked first, in the order of their ids and
+// Writes of an operator to executions, leased or not. A set of executions is locked first, in the order of their ids and
 // without waiting; a later statement of the transaction reads and writes them. An execution that another transaction has locked is
 // sent again alone, behind a statement that waits for the lock.
 import { EngineError } from '../../model/errors.ts'
@@ -24,7 +24,7 @@ export interface Target {
 export function checkTarget(caller: Caller, executionId: string): Target {
   const { partition, uuid } = parseExecutionId(executionId)
   const { namespace, actor } = caller
-  // As it is stored: a uuid may be written in capitals.
+  // In its stored form: the request may write the uuid in capitals.
   return { executionId: formatExecutionId(partition, uuid), partition, uuid, namespace, actor }
 }
 
@@ -82,7 +82,7 @@ join flowfabric.ff_exec_core e
   on ${isTarget}`,
 })
 
-/** Follows the CTE `input`, whose executions are locked; gives `target`, their rows, with the operation's own columns. */
+/** Follows the CTE `input`, whose executions are locked. Yields `target`: their rows, with the operation's own columns. */
 export function lockedTarget(...own: readonly string[]): string {
   return `
 target as materialized (
@@ -184,7 +184,7 @@ export interface DecidedVerb<Item, Reads extends readonly Call[], Answer> {
   readonly reads: (items: readonly Item[], again: boolean) => Reads
   /** In the order of `found`. */
   readonly decide: (found: readonly FoundTarget<Item>[], rows: RowsOf<Reads>) => readonly DecidedTarget<Answer>[]
-  /** More to write, for what was decided. */
+  /** More writes for the decisions. */
   readonly writes?: (decided: readonly (FoundTarget<Item> & DecidedTarget<Answer>)[]) => readonly Call[]
 }
 

@@ -1,5 +1,5 @@
-// The way into a suspension: the holder leaves, and no holder follows. It leaves: no lease, the attempt interrupted, one event, which
-// is also the end of the lease.
+// The way into a suspension: the holder gives up the execution, and no holder follows. It leaves: no lease, the attempt interrupted,
+// one event, which is also the end of the lease.
 //
 // An earlier statement of the transaction has locked the execution and recorded the suspension. Outside of such a transaction an
 // execution is never active beside an open suspension. So the statement suspends exactly those that the transaction has recorded.
@@ -69,7 +69,7 @@ parked_event as (
 select`,
 })
 
-/** Suspends executions that an earlier statement of the transaction has locked, with the suspension that it has recorded for each. */
+/** Suspends executions that an earlier statement of the transaction has locked, and for which it has recorded a suspension. */
 export function parkCall(items: readonly { readonly uuid: string; readonly suspensionId: string }[]) {
   return call(parkStatement, {
     execution_ids: items.map(({ uuid }) => uuid),

@@ -3,11 +3,11 @@
 //   now_ms            bigint, read from the clock after the lock
 //   next_deadline_ms  bigint or null
 //   is_blocked        boolean: it waits for its dependencies first
-//   is_asked          boolean: somebody asked for this very replay, which counts
+//   is_requested      boolean: a caller requested this very replay, so it counts
 //   reopening_actor   text
 //   reopening_reason  text or null
 //
-// It gives `reopened`, one row for each, and leaves: a new generation, in the ready table unless it is blocked; no grant, which
+// It yields `reopened`, one row for each, and leaves: a new generation, in the ready table unless it is blocked; no grant, which
 // was for the generation that has ended; one event.
 import { attached } from '../../model/attached.ts'
 import { hasMoreToClose } from './ending.ts'
@@ -24,7 +24,7 @@ reopened as (
     parked_at_ms = case when r.is_blocked then greatest(r.now_ms, r.last_mutation_at_ms) end,
     parked_state = case when r.is_blocked then 'waiting_children'::flowfabric.ff_public_state end,
     generation = r.generation + 1,
-    replay_count = r.replay_count + r.is_asked::int4,
+    replay_count = r.replay_count + r.is_requested::int4,
     retry_count = 0,
     lease_reclaim_count = 0,
     consecutive_expiry_count = 0,
@@ -61,7 +61,7 @@ reopened_event as (
   from reopened
 )`
 
-/** From `ff_exec_input n` and a `now_ms`: what was given as a duration starts anew, what was fixed and has passed is gone. */
+/** From `ff_exec_input n` and a `now_ms`: a deadline that was given as a duration restarts; a fixed one that has passed is dropped. */
 export function nextDeadlineSql(nowMs: string): string {
   return `case when n.deadline_after_ms is not null then ${nowMs} + n.deadline_after_ms
       when n.deadline_at_ms > ${nowMs} then n.deadline_at_ms end`

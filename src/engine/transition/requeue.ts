@@ -6,7 +6,7 @@ import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { AttemptFailure } from './end.ts'
 
-/** An execution that leaves its holder and returns to the queue, as it was decided under the lock. */
+/** An execution that leaves its holder and returns to the queue, as decided under the lock. */
 export interface Requeue {
   /** The execution's. */
   readonly uuid: string
@@ -30,7 +30,7 @@ export interface Requeue {
   readonly expiryCount: number | null
   readonly attemptOutcome: string
   readonly failure?: AttemptFailure | undefined
-  /** A limit asks its code to clean up first: how it ends after that. */
+  /** Set when a limit asks its code to clean up first: the outcome after that. */
   readonly stopOutcome?: PendingOutcome | undefined
 }
 
@@ -88,7 +88,7 @@ requeued as (
     cancellation_reason = case when v.asked_outcome is not null then v.left_reason else v.cancellation_reason end,
     cancelled_by = case when v.asked_outcome is not null then v.left_actor else v.cancelled_by end,
     deadline_at_ms = case when v.asked_outcome is null then e.deadline_at_ms end,
-    -- What a generation has registered is gone with it.
+    -- The registrations of a generation end with it.
     attached = case when v.next_attempt_state = 'pending_replay_attempt'
       then e.attached & ~${attached.compensation | attached.onFailure} else e.attached end,
     generation = e.generation + case when v.next_attempt_state = 'pending_replay_attempt' then 1 else 0 end,

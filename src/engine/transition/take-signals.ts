@@ -1,5 +1,5 @@
-// The signals that satisfied a condition are taken by it, once. Whoever resumes is given the signals of its suspension that
-// are taken, in the order of their numbers.
+// A condition takes the signals that satisfied it, once. A resumed run receives the taken signals of its suspension, in the
+// order of their numbers.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 
@@ -21,7 +21,7 @@ export interface TakenSignal {
   readonly suspensionId: string
 }
 
-/** To be sent while the executions are locked. */
+/** Must be sent while the executions are locked. */
 export function takeSignalsCall(taken: readonly TakenSignal[], takenAt: number) {
   return call(takeSignals, {
     execution_ids: taken.map(({ uuid }) => uuid),

@@ -1,12 +1,12 @@
-// Signals that nothing has taken, found by where they came in and not among all that an execution has ever received. Written as
-// the index of them has it (`ff_signal_open`): the planner sees no difference between that and the primary key while the table
-// is empty, and keeps what it chose.
+// Signals that no condition has taken, found by the waitpoint they came through and not among all that an execution has received.
+// The predicate is written as in their index (`ff_signal_open`): while the table is empty, the planner sees no difference between
+// that index and the primary key, and keeps the plan that it chose.
 
-/** SQL for where a signal came in: all that come by name share the nil waitpoint. */
+/** SQL for the waitpoint of a signal: all signals by name share the nil waitpoint. */
 export const byNameSql = `'00000000-0000-0000-0000-000000000000'::uuid`
 export const doorSql = (signal: string): string => `coalesce(${signal}.waitpoint_id, ${byNameSql})`
 
-/** For a lateral join: those that came through a waitpoint; of a row with its execution_id and waitpoint_id. */
+/** For a lateral join: the signals through a waitpoint, for a row with its execution_id and waitpoint_id. */
 export function waitingAt(waitpoint: string): string {
   return `
     select g.*
@@ -16,7 +16,7 @@ export function waitingAt(waitpoint: string): string {
     offset 0`
 }
 
-/** For a lateral join: those that were sent by name; of a row with its execution_id and generation. */
+/** For a lateral join: the signals by name, for a row with its execution_id and generation. */
 export function waitingByName(execution: string): string {
   return `
     select g.*

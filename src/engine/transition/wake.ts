@@ -10,14 +10,14 @@
 //   wake_actor         text
 //   wake_reason        text or null
 //   wake_close_reason  text: how suspension and waitpoints close
-//   wake_outcome       jsonb or null: which leaf won, which signals did it
+//   wake_outcome       jsonb or null: the leaf that won, and the signals that satisfied it
 //   wake_answered      jsonb or null: the keys of the waitpoints through which those signals came
 //   wake_signal_nos    bigint[] or null: the numbers of the signals that it takes
 //
-// It gives `woken`, one row for each, and leaves: the execution runnable with the same attempt, in the ready table or delayed;
-// its suspension and the waitpoints of it closed, without timers; one event. One that keeps its waitpoints leaves those that were
-// not answered pending, with what they have received, for the next suspension that names them. A cancel that was asked for before
-// it was suspended is no matter here: what is asked to stop is ended by its suspend.
+// It yields `woken`, one row for each, and leaves: the execution runnable with the same attempt, in the ready table or delayed;
+// its suspension and its waitpoints closed, without timers; one event. A suspension that keeps its waitpoints leaves unanswered
+// ones pending, with the signals that they have received, for the next suspension that names them. A cancel that was requested
+// before the suspension does not matter here: the suspend itself ends an execution that was asked to stop.
 import { attached } from '../../model/attached.ts'
 import type { Evaluation } from '../../model/condition-evaluate.ts'
 import type { ConditionSignal } from '../../model/condition-match.ts'
@@ -32,13 +32,13 @@ import type { CarriedHint } from '../kernel/hint.ts'
 // Of a waitpoint `p` and its suspension `s`.
 const isKept = `(s.keeps_waitpoints and (s.wake_answered ? p.waitpoint_key) is not true)`
 
-/** Of the events that tell what a wait was answered and how it ended. */
+/** The details of the events that report the answer to a wait and its ending. */
 export const waitEventColumns = `occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace, actor,
     reason, attempt_index, details`
 
 /**
- * `eventsBefore` is what else is to be told, before it, as a select that ends in `union all`: every insert into the log is a
- * thirtieth of waking one (measured).
+ * `eventsBefore` is a select of more events, written before its own; it ends in `union all`. Every insert into the log costs a
+ * thirtieth of waking one execution (measured).
  */
 export function wakeSuspended(eventsBefore = ''): string {
   return `
@@ -171,7 +171,7 @@ export function answeredBy({ signals }: Evaluation, facts: readonly ConditionSig
   return facts.flatMap(({ id, waitpoint }) => (waitpoint !== undefined && taken.has(id) ? [waitpoint] : []))
 }
 
-/** How it comes back: by a signal that it took, else by a child's ending where it waits for one, else by time. */
+/** The kind of its return: by a signal that it took, else by a child's ending if it waits for one, else by time. */
 export function interruptionBy({ signals }: Evaluation, condition: Condition): Waking['interruption'] {
   if (signals.length > 0) return 'signalled'
   return childrenOf(condition).length > 0 ? 'children' : 'timed_out'
