@@ -1,12 +1,12 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.worker-expiry
--- src/engine/duties/worker-expiry.ts: sweepSilent
+-- src/engine/duties/worker-expiry.ts: deleteSilent
 -- 23 lines, 3 CTEs
 --
 -- parameters:
 --   $1 batch int8
 -- columns:
---   swept_count int8
+--   deleted_count int8
 
 with silent as materialized (
   select w.namespace, w.worker_instance_id
@@ -16,18 +16,18 @@ with silent as materialized (
   limit $1
   for update skip locked
 ),
-swept as (
+deleted as (
   delete from flowfabric.ff_worker w
   using silent s
   where w.namespace = any (array[s.namespace]) and w.worker_instance_id = any (array[s.worker_instance_id])
   returning w.namespace, w.worker_instance_id, w.worker_id
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, event_type, partition_key, namespace, actor, worker_instance_id,
     details)
   select flowfabric.ff_now_ms(), 'worker_ttl_swept', 0, namespace, 'worker-expiry', worker_instance_id,
     jsonb_build_object('workerId', worker_id)
-  from swept
+  from deleted
 )
-select count(*) as swept_count
-from swept
+select count(*) as deleted_count
+from deleted

@@ -30,7 +30,7 @@ const thirtyDays = 30 * 24 * 3_600_000
 
 export const defaultKeptFor: KeptFor = { endingsMs: thirtyDays, logMs: thirtyDays }
 
-/** All that there is to do on such a database. */
+/** All duties of such a database. */
 export function allDuties(kind: Sql['kind'], { endingsMs, logMs } = defaultKeptFor): readonly Duty[] {
   return [
     delayedPromoter,

@@ -1,4 +1,4 @@
-// Attempts that took longer than their policy allows, renewed or not: a failure of category `timeout`
+// Attempts that have taken longer than their policy allows, renewed or not: a failure of category `timeout`
 // (`src/model/attempt-timeout.ts`).
 import { timeOutAttempt } from '../../model/attempt-timeout.ts'
 import type { LockedExecution } from '../../model/locked-execution.ts'
@@ -27,7 +27,7 @@ export const attemptTimeout = timerDuty({
   }),
 })
 
-// A policy was checked when it was stored. One that was damaged since must not be retried for ever.
+// A policy was checked when it was stored. An attempt with a policy that was damaged since must not be retried for ever.
 function checked(policy: ExecutionPolicy | null): ExecutionPolicy | null {
   const attempts = policy?.retry?.attempts
   if (attempts === undefined || Number.isInteger(attempts)) return policy

@@ -1,4 +1,4 @@
-// Members that are to be cancelled and that the canceller did not get to.
+// Cancels the members that the cancelling process has left in the backlog.
 import { cancelBacklogDuty, cancelMembers, dueCancels } from '../dispatch/cancel-backlog.ts'
 import type { Duty } from '../kernel/duty.ts'
 import { runDuty } from '../kernel/run-duty.ts'

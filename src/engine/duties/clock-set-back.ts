@@ -1,15 +1,15 @@
 // The database's clock was set back: by hand, by a first NTP sync, or by a failover to a server whose clock is behind. Times
-// that were written before lie too far ahead. A poll ignores its own (`poll-duties.ts`). A lease must not last longer than
-// its ttl: its holder may be gone. Other timers keep the time that their callers asked for.
+// that were written before are too far ahead. A poll ignores its own (`poll-duties.ts`). A lease must not last longer than
+// its ttl: its holder may be gone. Other timers keep the time that their callers requested.
 import type { Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 
-/** A smaller step is a correction as NTP makes them. */
+/** A smaller step is a normal correction by NTP. */
 export const smallestStepMs = 1000
 
-// Page by page, from the lease that ends last. A lease that was acquired or renewed in the future ends its ttl from now.
-// Locks leases alone, as a renewal does; one that is being renewed is skipped.
+// Page by page, from the lease that ends last. A lease that was acquired or renewed in the future now ends one ttl from now.
+// Locks leases alone, as a renewal does, and skips a lease that is being renewed.
 const boundLeases = statement({
   name: 'duty.bound-leases',
   params: { before_ms: 'int8', before_id: 'uuid', limit: 'int8' },
@@ -40,7 +40,7 @@ order by p.expires_at_ms desc, p.execution_id desc`,
 const pageSize = 1000
 const last = { expires_at_ms: Number.MAX_SAFE_INTEGER, execution_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-/** Returns how many leases were shortened. */
+/** Returns the number of shortened leases. */
 async function boundLeasesByTtl(sql: Sql): Promise<number> {
   let boundedCount = 0
   let [before_ms, before_id] = [last.expires_at_ms, last.execution_id]

@@ -1,5 +1,4 @@
-// A delay that is over: the execution becomes eligible and goes into the ready table. Its attempt and its interruption stay as they
-// are.
+// Delays that are over: the execution becomes eligible and gets a ready row. Its attempt and its interruption do not change.
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { releaseCall } from '../kernel/due.ts'

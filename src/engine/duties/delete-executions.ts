@@ -1,8 +1,8 @@
-// Deletes executions that ended long ago, with every row that belongs to them but the events.
+// Deletes executions that ended long ago, with all their rows except the events.
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 
-// Where the key of `ff_exec_core e` can be; the nil uuid stands for the namespace.
+// The scopes that the key of `ff_exec_core e` can have; the nil uuid is the namespace.
 export const keyScopes = `array['00000000-0000-0000-0000-000000000000', e.flow_id, e.parent_id, e.schedule_id]::uuid[]`
 
 export interface PastExecution {
@@ -138,7 +138,7 @@ where k.namespace = any (array[e.namespace]) and k.scope_id = any (${keyScopes})
   and k.idempotency_key = any (array[e.idempotency_key]) and k.execution_id = e.execution_id`,
 })
 
-/** They belong behind the lock of these executions, in its transaction. */
+/** Must be sent in the transaction that has locked these executions, after the lock. */
 export function deletesFor(past: readonly PastExecution[]) {
   const members = past.flatMap(({ execution_id, flow_id }) => (flow_id === null ? [] : [{ execution_id, flow_id }]))
   const keyed = past.flatMap((row) => {

@@ -1,34 +1,34 @@
-// One run over some kinds of what is owed: a set of each in a turn, until nothing is left. What is owed meanwhile is its next
-// turn's. What was held is tried again after a short pause, and then left to the duties. A set that fails is swept as
-// they would: what is bad is set aside, and the rest goes on.
+// A loop over some kinds of pending dispatch: in each turn it processes one set of each kind, until no row is left. Rows that are
+// written meanwhile belong to the next turn. Rows that another transaction has locked are retried after short pauses, and then
+// left to the duties. If a set fails, the loop runs the duty in its place: it quarantines the bad row and processes the others.
 import type { Sql } from '../../sql/sql.ts'
 import { Bell } from '../kernel/bell.ts'
 import type { Duty, Run } from '../kernel/duty.ts'
 import { noEffects } from '../kernel/effects.ts'
 import type { Dispatched } from '../dispatch/dispatched.ts'
-import { OwedHead } from '../dispatch/head.ts'
+import { DispatchHead } from '../dispatch/head.ts'
 
-/** One kind of what is owed. */
+/** One kind of pending dispatch. */
 export interface DispatchPart {
   /** Of `pendingDispatch`. */
   readonly bit: number
-  /** `fromMs`: nothing that is owed since before. */
+  /** `fromMs`: only rows that were created at this time or later. */
   readonly takeSet: (sql: Sql, batch: number, fromMs: number) => Promise<Dispatched>
   readonly largestSet: number
-  /** Who does it where no process has. */
+  /** Processes the rows that no process has dispatched. */
   readonly duty: Duty
 }
 
 // Embedded, a set runs on the caller's own thread, so it must end soon.
 const largestEmbeddedSet = 100
 
-// Doubled each time: two seconds in all, by when a duty comes by.
+// Doubled each time: two seconds in all, after which a duty runs.
 const shortestPauseMs = 2
 const mostPauses = 10
 
 export class DispatchLoop {
   readonly #sql: Sql
-  readonly #parts: readonly (DispatchPart & { readonly head: OwedHead })[]
+  readonly #parts: readonly (DispatchPart & { readonly head: DispatchHead })[]
   readonly #bits: number
   /** Called after each set. */
   readonly #onSet: (taken: Dispatched) => void
@@ -39,12 +39,12 @@ export class DispatchLoop {
 
   constructor(sql: Sql, parts: readonly DispatchPart[], onSet: (taken: Dispatched) => void) {
     this.#sql = sql
-    this.#parts = parts.map((part) => ({ ...part, head: new OwedHead() }))
+    this.#parts = parts.map((part) => ({ ...part, head: new DispatchHead() }))
     this.#bits = parts.reduce((bits, { bit }) => bits | bit, 0)
     this.#onSet = onSet
   }
 
-  /** What it is while it runs; null when nothing is under way. */
+  /** Resolves when the current run is over; null when nothing is under way. */
   get running(): Promise<void> | null {
     return this.#running
   }
@@ -58,7 +58,7 @@ export class DispatchLoop {
     this.#running ??= this.#run()
   }
 
-  /** Begins no more statements. */
+  /** Starts no more statements. */
   stop(): void {
     this.#stopping.abort()
   }
@@ -66,13 +66,13 @@ export class DispatchLoop {
   async #run(): Promise<void> {
     let pauses = 0
     while (this.#pending !== 0 && !this.#stopping.signal.aborted) {
-      const heldBits = await this.#turn(this.#takePending())
-      if (heldBits === 0) pauses = 0
-      if (heldBits === 0 || pauses === mostPauses) continue
+      const lockedBits = await this.#turn(this.#takePending())
+      if (lockedBits === 0) pauses = 0
+      if (lockedBits === 0 || pauses === mostPauses) continue
       if (this.#pending === 0) await this.#bell.wait(this.#stopping.signal, shortestPauseMs * 2 ** pauses)
-      // Cut short by something else that is owed, it was none.
+      // A pause that new pending dispatch has cut short does not count.
       if (this.#pending === 0) pauses += 1
-      this.#pending |= heldBits
+      this.#pending |= lockedBits
     }
     this.#pending = 0
     this.#running = null
@@ -84,25 +84,25 @@ export class DispatchLoop {
     return pending
   }
 
-  /** Answers the kinds of which something was held. */
+  /** Returns the kinds with rows that another transaction had locked. */
   async #turn(pending: number): Promise<number> {
-    let heldBits = 0
+    let lockedBits = 0
     for (const { bit, takeSet, largestSet, duty, head } of this.#parts) {
       if ((pending & bit) === 0) continue
       const batch = this.#sql.kind === 'embedded' ? largestEmbeddedSet : largestSet
       const fromMs = head.begin(performance.now())
-      const taken = await takeSet(this.#sql, batch, fromMs).catch(() => this.#sweep(duty, batch))
-      head.met(taken.oldestMs, performance.now())
+      const taken = await takeSet(this.#sql, batch, fromMs).catch(() => this.#runDuty(duty, batch))
+      head.advance(taken.oldestMs, performance.now())
       this.#onSet(taken)
       if (taken.seen >= batch && taken.done > 0) this.#pending |= bit
-      // One that has done a part of something large says itself that there is more.
-      else if (taken.seen > taken.done && (this.#pending & bit) === 0) heldBits |= bit
+      // A set that processed a part of something large reports itself that more is pending.
+      else if (taken.seen > taken.done && (this.#pending & bit) === 0) lockedBits |= bit
     }
-    return heldBits
+    return lockedBits
   }
 
-  /** One set, halved as often as it takes. Where that fails too, be it that the connection is gone, nothing was done. */
-  async #sweep(duty: Duty, batch: number): Promise<Dispatched> {
+  /** One set, halved as often as needed. If that fails too, for example without a connection, nothing was processed. */
+  async #runDuty(duty: Duty, batch: number): Promise<Dispatched> {
     const nothing: Run = { processed: 0, errors: 0, isFull: false, effects: noEffects }
     const { processed: done, isFull, effects } = await duty.runOnce(this.#sql, { batch }).catch(() => nothing)
     const seen = isFull ? batch : done

@@ -13,11 +13,11 @@ import { extendDuty, giveDutyBack, type DutyTaker } from './taken-duty.ts'
 export interface DutyReport extends Report {
   /** By the database's clock; null when it is not known. */
   readonly finishedAt: number | null
-  /** Why the last run broke off. */
+  /** The error that ended the last run. */
   readonly failure?: string
 }
 
-/** What a duty did in this process, from the moment it was taken. */
+/** The report of a duty's turn in this process, from the moment it was taken. */
 export interface DutyTurn extends Report {
   readonly duty: string
   readonly tookMs: number

@@ -1,9 +1,9 @@
-// What a server's own processes do and the embedded database has none for: it vacuums what was churned, and it checkpoints,
-// without which the write-ahead log is never cut (measured: 2.7 GB in minutes).
+// Maintenance that a server's own processes do and that the embedded database has no process for. It vacuums tables with many
+// dead rows, and it checkpoints: otherwise the write-ahead log is never truncated (measured: 2.7 GB in minutes).
 //
-// The thread is the caller's own, so one run vacuums one table, and only one in which enough is dead to be worth its
-// indexes (measured: 4 to 11 ms for tables with two thousand dead rows each); others have their turn in between. Nothing
-// is analysed: plans are pinned, and statistics of an empty table would only mislead what is not.
+// It runs on the caller's own thread, so one run vacuums one table, and only a table with enough dead rows to be worth reading its
+// indexes (measured: 4 to 11 ms for tables with two thousand dead rows each); other duties run in between. It analyses no
+// table: plans are pinned, and statistics of an empty table would only mislead the other plans.
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { asEngineError } from '../kernel/failure.ts'
@@ -11,16 +11,16 @@ import type { Duty } from '../kernel/duty.ts'
 import { noEffects } from '../kernel/effects.ts'
 import { scopeOf } from '../kernel/scope.ts'
 
-// The counts of this session are written when it is idle for a second; they are wanted now.
-const tellCounts = statement({
-  name: 'upkeep.tell-counts',
+// The session writes its counts when it has been idle for a second; this writes them at once.
+const flushCounts = statement({
+  name: 'upkeep.flush-counts',
   params: {},
   row: {},
   text: `select from pg_stat_force_next_flush()`,
 })
 
-// Dead rows, as the server's autovacuum counts them; what is stored out of line is a table of its own. Transaction ids run
-// out too, and any table that was not looked at for long is vacuumed for that alone, also those of the catalogue.
+// Dead rows, as the server's autovacuum counts them; values stored out of line are in a table of their own. Transaction ids run
+// out too, so a table that was not vacuumed for long is vacuumed for that reason alone, also those of the catalogue.
 const readChurned = statement({
   name: 'upkeep.churned',
   params: {},
@@ -37,7 +37,7 @@ order by age(c.relfrozenxid) > 200000000 desc, pg_stat_get_dead_tuples(c.oid) de
 limit 2`,
 })
 
-// Of what is behind the last checkpoint, the server keeps 80 MB of files to use again.
+// The server keeps 80 MB of log files from before the last checkpoint for reuse.
 const readWritten = statement({
   name: 'upkeep.written',
   params: {},
@@ -52,7 +52,7 @@ const checkpointBytes = 32 * 1024 * 1024
 // A database that has written less than this since the last run has nothing to vacuum.
 const idleBytes = 256 * 1024
 
-/** Where the log was at the last run. */
+/** The position of the log at the last run. */
 const positions = new WeakMap<Sql, number>()
 
 export const embeddedUpkeep: Duty = {
@@ -77,7 +77,7 @@ export const embeddedUpkeep: Duty = {
 }
 
 async function vacuumOne(sql: Sql): Promise<{ vacuumed: boolean; isFull: boolean }> {
-  await sql.query(tellCounts, {})
+  await sql.query(flushCounts, {})
   const [churned, ...others] = await sql.query(readChurned, {})
   if (churned === undefined) return { vacuumed: false, isFull: false }
   await sql.script(`vacuum (process_toast false${churned.is_old ? ', freeze' : ''}) ${churned.relation}`)

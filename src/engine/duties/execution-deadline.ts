@@ -1,4 +1,4 @@
-// The deadline of an execution ends it, whatever it does or waits for. Code that has something to clean up is asked to stop first.
+// The deadline of an execution ends it in any state. Code that has something to clean up is asked to stop first.
 import { cleanUpUntil, limitAsks } from '../../model/stop.ts'
 import { asks, ends } from '../transition/transitions.ts'
 import { decidedBy, timerDuty } from './timer-duty.ts'

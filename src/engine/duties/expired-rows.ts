@@ -1,5 +1,5 @@
-// The frame of a duty that clears away rows which ran out and which nobody looks at any more. Such a row stands alone: that
-// it goes changes nothing else, so there is nothing in a set that could be bad.
+// The frame of a duty that deletes expired rows which no operation reads any more. Deleting such a row changes no other row,
+// so a set has no bad rows.
 import type { Statement } from '../../sql/statement.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import type { Duty } from '../kernel/duty.ts'

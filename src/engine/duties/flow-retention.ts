@@ -1,5 +1,5 @@
-// Flows that ended long ago: the outermost goes with all that are inside it, in one statement, so that nobody meets half a
-// tree. Their members are nobody's from then on, and go like any other execution.
+// Flows that ended long ago: one statement deletes the outermost flow with all flows inside it, so no reader finds half a
+// tree. Their members belong to no flow from then on, and are deleted like any other execution.
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { untilSent } from '../kernel/resend.ts'
@@ -7,7 +7,7 @@ import { scopeParams, type DutyScope } from '../kernel/scope.ts'
 
 const params = { ...scopeParams, kept_for_ms: 'int8' } as const
 
-// Every flow of the tree has ended so long ago, and nothing is owed to any of them.
+// Every flow of the tree ended long enough ago, and none of them has pending dispatch.
 const isPast = `f.ended_at_ms < flowfabric.ff_now_ms() - $5
     and (
       select i.flow_id
@@ -17,7 +17,7 @@ const isPast = `f.ended_at_ms < flowfabric.ff_now_ms() - $5
           or (select d.flow_id from flowfabric.ff_dispatch d where d.flow_id = i.flow_id limit 1) is not null)
       limit 1) is null`
 
-// Whoever reopens a flow holds its root and writes to it; a root that was changed since is passed over.
+// A transaction that reopens a flow locks its root and writes to it; a root that was changed since is passed over.
 const retire = statement({
   name: 'duty.retention.flows',
   params,

@@ -1,10 +1,10 @@
-// Grants that nobody used. A grant that has run out bars no claim, so only its row is left to clear away. The execution
-// keeps its bit, which says that there may be a grant: the claim that looks finds none, and clears it.
+// Grants that no worker used. An expired grant blocks no claim, so only its row is left to delete. The execution keeps its
+// bit, which means that a grant may exist: the claim that reads it finds none, and clears the bit.
 import { statement } from '../../sql/statement.ts'
 import { clearingDuty, expiredRow } from './expired-rows.ts'
 import { hasTag, scopeParams } from '../kernel/scope.ts'
 
-// A grant that is given anew meanwhile is held, or has another expiry once it is locked.
+// A grant that is renewed meanwhile is locked by that transaction, or has another expiry once it is locked here.
 const forget = statement({
   name: 'duty.grant-expiry',
   params: scopeParams,

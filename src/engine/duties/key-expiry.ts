@@ -1,9 +1,9 @@
-// Idempotency keys that have run out. A create that meets one makes it free by itself; the others are cleared away here.
+// Idempotency keys that have expired. A create that finds one deletes it itself; this duty deletes the others.
 import { statement } from '../../sql/statement.ts'
 import { clearingDuty, expiredRow } from './expired-rows.ts'
 import { hasTag, scopeParams } from '../kernel/scope.ts'
 
-// A key that a create takes meanwhile is held, or gone: its new row is another one, which this statement does not see.
+// A key that a create takes meanwhile is locked or deleted: its new row is another one, which this statement does not see.
 const forget = statement({
   name: 'duty.key-expiry',
   params: scopeParams,

@@ -1,9 +1,9 @@
-// The log's blocks: the next one is made when the last is half full, so that no write has to; and the oldest are dropped
-// when the newest of their events is older than the log is kept.
+// The log's blocks: the next one is created when the last is half full, so that no write has to; and the oldest are dropped
+// when the newest of their events is older than the retention of the log.
 //
-// A block is detached and dropped in one transaction, which takes the log for itself for a moment, and gives up at once
-// when somebody reads or writes it for long: whoever comes after that request would wait behind it. So no writer is under
-// way when the block goes, and no id of it can still come. (`detach concurrently` would never make anyone wait, but it
+// A block is detached and dropped in one transaction, which locks the log exclusively for a moment. It gives up soon if another
+// transaction reads or writes the log for long, because later ones would wait behind its lock request. So no writer is running
+// when the block is dropped, and no later event can get an id in it. (`detach concurrently` would never block others, but it
 // leaves a block half detached when it is interrupted, and it cannot run in a transaction, which behind a pooler is the
 // only place for a lock timeout.) The last block with events stays, and so do all after it.
 import { sqlState } from '../../sql/errors.ts'
@@ -23,7 +23,7 @@ export interface LogBlocksOptions {
 
 const name = 'log-blocks'
 
-/** A run makes one block at most, and drops one at most. */
+/** A run creates one block at most, and drops one at most. */
 export function logBlocks({ keptForMs, blockSize = defaultBlockSize }: LogBlocksOptions): Duty {
   return {
     name,
@@ -52,8 +52,8 @@ async function makeAhead(sql: Sql, log: Log, blockSize: number): Promise<boolean
   }
 }
 
-// Of the block before an id, the newest event; and whether the log has gone on since. The ids of one block ascend with
-// time but for the moments that a transaction takes, which are nothing beside the days that a log is kept.
+// The newest event of the block before an id, and whether later events exist. The ids of one block ascend with time, apart from
+// the duration of a transaction, which is negligible beside the days that a log is kept.
 const readAge = statement({
   name: 'event.block-age',
   params: { first: 'int8', end: 'int8', kept_for_ms: 'int8' },

@@ -1,12 +1,12 @@
-// One statement asks for the whole fleet which duties are due, and takes them.
+// One statement reads for the whole fleet which duties are due, and takes them.
 //
-// The row 'supervisor' of a filter names the one process that asks. That process renews its term with each poll. The others
+// The row 'supervisor' of a filter names the one process that polls. That process renews its term with each poll. The others
 // read the row when the term ends, and one of them takes over: so a killed process delays the duties by the term at most,
 // and an idle fleet costs one small read a term for each process.
 //
 // A duty is due when a row that it watches is due, and not every due row counts. After a run, rows that were due before it
 // count again only when the interval is over: they belong to another filter, are locked or are quarantined. Rows that became
-// due since then count at once. The clock may be set back: a time that lies further ahead than this code ever writes does
+// due since then count at once. The clock may be set back: a time that is further ahead than this code ever writes does
 // not count, or every duty would wait for as long.
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -15,7 +15,7 @@ import { allDuties } from './all.ts'
 import { smallestStepMs } from './clock-set-back.ts'
 import type { TimerWatch } from '../kernel/duty.ts'
 
-/** The row of the process that polls, among those of the duties. */
+/** The name of the polling process's row, among those of the duties. */
 export const supervisorRow = 'supervisor'
 
 /** For how long a duty, or the right to poll, is taken: a process that is killed leaves it untouched for as long. */

@@ -1,8 +1,8 @@
-// Endings that are older than they are kept: the execution is deleted, with every row that belongs to it. Its events stay in the
-// log, which has a retention of its own.
+// Endings that are older than the retention: the execution is deleted, with all its rows. Its events stay in the log, which
+// has a retention of its own.
 //
-// It stays while something may still ask for it: its parent has not ended, it owes others a dispatch, or its idempotency
-// key lives, because a repeat of the create must find it. A member of a flow stays as long as the flow, which is deleted first
+// It stays while it may still be read: its parent has not ended, it has pending dispatch, or its idempotency key is valid,
+// because a repeat of the create must find it. A member of a flow stays as long as the flow, which is deleted first
 // (`flow-retention.ts`).
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -18,7 +18,7 @@ import { retireFlows } from './flow-retention.ts'
 const name = 'retention'
 const intervalMs = 60_000
 
-// Scalar subqueries, so that each is looked up row by row; the key too, because a join may take an index of which it uses
+// Scalar subqueries, so that each is read row by row; the key too, because a join may take an index of which it uses
 // only the namespace (measured on tables that were never analysed: 25 s for a thousand, against 0.1 s).
 function isPast(keptForMs: string): string {
   return `e.terminal_at_ms < flowfabric.ff_now_ms() - ${keptForMs}
@@ -38,7 +38,7 @@ function isPast(keptForMs: string): string {
 }
 
 // Queue by queue and ending by ending, each the oldest first, in the order of the index that the lists have; one over all
-// of them would cost every ending. So the limit is met after as many rows, however many queues there are.
+// of them would cost every ending. So the limit is reached after as many rows, with any number of queues.
 const due = statement({
   name: `duty.${name}.due`,
   params: { ...scopeParams, kept_for_ms: 'int8' },

@@ -1,4 +1,4 @@
-// Schedules whose time has come.
+// Schedules that are due.
 import { firingsOf } from '../../model/schedule.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -12,12 +12,12 @@ import { resolveSchedules } from '../schedule/resolve.ts'
 const name = 'schedule-fire'
 const timer = 'ff_schedule.next_fire_at_ms'
 
-// Each may fire as often as it may catch up, and all that a set fires is written by one statement: those that would make it
-// too large stay due.
+// Each schedule may fire as often as it may catch up, and one statement writes all firings of a set: schedules that would make
+// the set too large stay due.
 const mostSchedules = 200
 const mostFirings = 2000
 
-// `is not distinct from` is no reason to read by namespace what is wanted by time.
+// `is not distinct from` keeps the planner from reading by namespace; the rows are needed in the order of time.
 const due = dueRows(
   name,
   `
@@ -81,8 +81,8 @@ export const scheduleFire: Duty = {
 async function fireDue(sql: Sql, uuids: readonly string[]): Promise<DutySet> {
   await resolveSchedules(sql, uuids)
   let decisions: readonly FiringDecision[] = []
-  const [created] = await sql.decide(firingReads(uuids), (looked) => {
-    decisions = decideWithin(lockedSchedules(looked), mostFirings)
+  const [created] = await sql.decide(firingReads(uuids), (rows) => {
+    decisions = decideWithin(lockedSchedules(rows), mostFirings)
     const taken = decisions.map(({ schedule }) => schedule.uuid)
     return [...firingWrites(decisions, name), releaseCall(name, taken)]
   })
@@ -105,7 +105,7 @@ function decideWithin(schedules: readonly LockedSchedule[], most: number): Firin
   return decisions
 }
 
-/** Nothing for what has been paused, put off or fired since it was looked for, or whose last execution is held. */
+/** None for a schedule that was paused, postponed or fired since it was read, or whose last execution is locked. */
 function decide(schedule: LockedSchedule): FiringDecision[] {
   const { now, nextFireAt, isPaused, isPreviousHeld } = schedule
   if (isPaused || isPreviousHeld || nextFireAt === null || nextFireAt > now) return []
@@ -123,7 +123,7 @@ function decide(schedule: LockedSchedule): FiringDecision[] {
   ]
 }
 
-// A pattern that was good when it was put may not be one for the version that runs now.
+// A pattern that was valid when it was stored may be invalid for the running version.
 function planned(schedule: LockedSchedule) {
   try {
     return firingsOf(schedule, schedule.now)

@@ -1,5 +1,5 @@
-// Signing keys that were rotated out and whose grace is over. They verify nothing any more, so their secrets are wiped; the
-// row stays, because the id of a key is never used for another.
+// Signing keys that were rotated out and whose grace period is over. They verify no more tokens, so their secrets are deleted;
+// the row stays, because the id of a key is never used for another.
 import { statement } from '../../sql/statement.ts'
 import { asEngineError } from '../kernel/failure.ts'
 import type { Duty } from '../kernel/duty.ts'

@@ -25,15 +25,15 @@ import { checkFilter } from '../kernel/scope.ts'
 import { leaveDuty } from './taken-duty.ts'
 
 export interface SuperviseOptions {
-  /** By the duty's name; a duty that is not named keeps its own interval. */
+  /** By the duty's name; other duties keep their own interval. */
   readonly intervals?: Readonly<Record<string, Duration>>
   /** Only executions that match; supervisors with different filters share a database. */
   readonly filter?: Filter
-  /** How long an execution is kept after it ended, and an event in the log; 30 days each when left out. */
+  /** How long an execution is kept after it ended, and an event in the log; 30 days each by default. */
   readonly retention?: { readonly endings?: Duration; readonly log?: Duration }
-  /** Left out: the one of `connect`, which by default is the console, for warnings and errors. `false`: nothing is logged. */
+  /** Defaults to the logger of `connect`, which by default is the console, for warnings and errors. `false`: logs nothing. */
   readonly logger?: LoggerOption
-  /** Called after each turn that a duty took in this process; metrics are made of it. */
+  /** Called after each turn of a duty in this process; for metrics. */
   readonly onTurn?: (turn: DutyTurn) => void
 }
 
@@ -47,20 +47,20 @@ export const superviseOptionNames = [
 
 /** What the engine provides. */
 export interface SupervisorDeps {
-  /** Left out: the effects of duties are not published, and other processes poll. */
+  /** If omitted, the effects of duties are not published, and other processes poll. */
   readonly publish?: Publish
-  /** Reports timers that go off soon, by their columns, until the function that it returns is called. */
-  readonly onDue?: (hear: (column: string, inMs: number) => void) => () => void
+  /** Reports timers that are due soon, by their columns, until the returned function is called. */
+  readonly onDue?: (notify: (column: string, inMs: number) => void) => () => void
   readonly duties?: readonly Duty[]
 }
 
-// Between two polls: at most, after a hint, after a turn that processed something, and after one that processed nothing,
-// whose due rows are locked or another filter's.
+// Pauses between two polls: the longest; after a hint; after a turn that processed rows; and after a turn that processed none,
+// whose due rows are locked or belong to another filter.
 const longestPauseMs = 1000
 const hintedPauseMs = 10
 const shortestPauseMs = 50
 const fruitlessPauseMs = 250
-// Added to the others' term, so that idle processes do not all ask at one moment.
+// Added to the term of the other process, so that idle processes do not all poll at the same moment.
 const jitterMs = 200
 // When the row that names the polling process is locked by another poll.
 const contendedPauseMs = 50
@@ -82,7 +82,7 @@ export class Supervisor {
   readonly #poller: Poller
   readonly #pollMs: number
   readonly #bell = new Bell()
-  #stopHearing: () => void = () => {}
+  #unsubscribe: () => void = () => {}
   #stopping = new AbortController()
   #running: Promise<void> | null = null
   #isPolling = false
@@ -90,7 +90,7 @@ export class Supervisor {
   /** By the process's clock. */
   #polledAt = 0
   #nextPollAt = 0
-  /** Since the polls have failed, for another reason than an outage; by the process's clock. */
+  /** The time since which the polls have failed, for another reason than an outage; by the process's clock. */
   #failingSince: number | null = null
   /** By how much the database's clock was set back, while leases from before are not shortened. */
   #uncorrectedMs = 0
@@ -127,26 +127,26 @@ export class Supervisor {
   /** Does nothing while it runs. While it stops, it starts again after that. */
   start(): void {
     if (this.#running !== null && !this.#stopping.signal.aborted) return
-    this.#stopHearing()
-    this.#stopHearing = this.#deps.onDue?.((column, inMs) => this.#hear(column, inMs)) ?? (() => {})
+    this.#unsubscribe()
+    this.#unsubscribe = this.#deps.onDue?.((column, inMs) => this.#onDue(column, inMs)) ?? (() => {})
     this.#stopping = new AbortController()
     this.#running = this.#run(this.#stopping.signal, this.#running)
   }
 
   /** Resolves when the sets under way are done. May be called at any time, and more than once. */
   async stop(): Promise<void> {
-    this.#stopHearing()
+    this.#unsubscribe()
     this.#stopping.abort()
     const stopped = this.#running
     await stopped
     if (this.#running === stopped) this.#running = null
   }
 
-  // Only the polling process acts on a hint; the others would all ask for the same.
-  #hear(column: string, inMs: number): void {
+  // Only the polling process acts on a hint; otherwise all processes would poll for the same rows.
+  #onDue(column: string, inMs: number): void {
     if (!this.#isPolling) return
     for (const each of this.#duties) if (each.duty.watch?.column === column) each.isHinted = true
-    // At the very millisecond of a timer it is not yet past for all; one more, and it is.
+    // In the millisecond of a timer, it has not passed for every duty; one millisecond later it has.
     this.#pollIn(inMs + 1, hintedPauseMs)
   }
 

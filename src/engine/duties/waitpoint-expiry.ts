@@ -1,11 +1,11 @@
-// Waitpoints that were made ahead and that no suspension used in time: they take no more signals. Those that came stay in
-// the record of the execution.
+// Waitpoints that were created ahead and that no suspension used in time: they accept no more signals. Signals that they have
+// received stay in the record of the execution.
 import { statement } from '../../sql/statement.ts'
 import { clearingDuty, expiredRow } from './expired-rows.ts'
 import { hasTag, scopeParams } from '../kernel/scope.ts'
 
-// The execution is locked too, and passed over when it is held: a suspend that has found the waitpoint in time may be about
-// to use it.
+// The execution is locked too, and passed over when another transaction has locked it: a suspend that found the waitpoint in
+// time may be about to use it.
 const close = statement({
   name: 'duty.waitpoint-expiry',
   params: scopeParams,

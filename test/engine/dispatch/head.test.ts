@@ -1,7 +1,7 @@
 // Where a read of the owed endings begins.
 import { expect, test } from 'vitest'
 import { Dispatcher } from '../../../src/engine/duties/dispatcher.ts'
-import { OwedHead } from '../../../src/engine/dispatch/head.ts'
+import { DispatchHead } from '../../../src/engine/dispatch/head.ts'
 import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { around } from '../../../src/sql/around.ts'
@@ -11,28 +11,28 @@ import { walk } from '../flow/walk.ts'
 import * as stored from '../../support/stored.ts'
 
 test('a read begins a second before the oldest ending that the last one found, or at the start of the last one if it found none', () => {
-  const head = new OwedHead()
+  const head = new DispatchHead()
   expect(head.begin(0)).toBe(0)
-  head.met(50_000, 1)
+  head.advance(50_000, 1)
   expect(head.begin(2)).toBe(49_000)
-  head.met(null, 3)
+  head.advance(null, 3)
   expect(head.begin(4)).toBe(49_000)
-  head.met(60_000, 5)
+  head.advance(60_000, 5)
   expect(head.begin(6)).toBe(59_000)
 })
 
 test('the next read finds locked endings again, though younger ones were done', () => {
-  const head = new OwedHead()
-  head.met(90_000, 0)
-  head.met(50_000, 1)
+  const head = new DispatchHead()
+  head.advance(90_000, 0)
+  head.advance(50_000, 1)
   expect(head.begin(2)).toBe(49_000)
 })
 
 test('after a second without a read it begins at the head, and a long read is no such second', () => {
-  const head = new OwedHead()
-  head.met(50_000, 0)
+  const head = new DispatchHead()
+  head.advance(50_000, 0)
   expect(head.begin(999)).toBe(49_000)
-  head.met(50_000, 5000)
+  head.advance(50_000, 5000)
   expect(head.begin(5999)).toBe(49_000)
   expect(head.begin(6000)).toBe(0)
 })

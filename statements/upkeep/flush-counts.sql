@@ -1,6 +1,6 @@
 -- Made by `npm run sql`; do not edit.
--- upkeep.tell-counts
--- src/engine/duties/embedded-upkeep.ts: tellCounts
+-- upkeep.flush-counts
+-- src/engine/duties/embedded-upkeep.ts: flushCounts
 -- 1 line, 0 CTEs
 --
 -- parameters: none
