@@ -65,9 +65,9 @@ function nameBits(text: string): string {
     /(\w*attached\w* [&|] ~?)(\d+)\b/g,
     (_, before: string, bits: string) => `${before}${bits} /* ${namesOf(Number(bits), attached)} */`,
   )
-  const { moreOfFlow, cancels } = pendingDispatch
-  return named.replace(new RegExp(`\\b(${moreOfFlow}|${cancels})\\b`, 'g'), (bits) => {
-    return `${bits} /* ${namesOf(Number(bits), { moreOfFlow, cancels })} */`
+  const { cancels } = pendingDispatch
+  return named.replace(new RegExp(`\\b${cancels}\\b`, 'g'), (bits) => {
+    return `${bits} /* ${namesOf(Number(bits), { cancels })} */`
   })
 }
 

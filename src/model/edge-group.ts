@@ -1,5 +1,5 @@
 // What a member of a flow waits for: its inbound edges, each resolved once by how its upstream ended, and one rule over
-// their counts. `engine/flow/group-rule.ts` has the same rules in SQL; a test holds them against each other.
+// their counts.
 import { refusal } from './errors.ts'
 import { limits } from './limits.ts'
 import { readShape } from './shape.ts'
@@ -99,14 +99,15 @@ export interface GroupCounts {
 
 export type GroupState = 'pending' | 'satisfied' | 'impossible'
 
-/**
- * The state of a group that has not fired. A group that needs all edges is lost with the first failed one; others are
- * lost when too few edges can still be satisfied.
- */
+/** The state of a group that has not fired. */
 export function groupState(policy: JoinPolicy, counts: GroupCounts): GroupState {
+  return stateByQuorum(quorumOf(policy), counts)
+}
+
+/** A group that needs all of its edges is lost with the first one; others only when too few can still be satisfied. */
+export function stateByQuorum(quorum: number | null, counts: GroupCounts): GroupState {
   const { total, satisfied, isSealed } = counts
   const lost = counts.failed + counts.skipped
-  const quorum = quorumOf(policy)
   if (quorum === null) {
     if (lost > 0) return 'impossible'
     return satisfied === total ? 'satisfied' : 'pending'

@@ -1,29 +1,31 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.dispatch.due
--- src/engine/dispatch/sets.ts: due
--- 19 lines, 0 CTEs
+-- src/engine/dispatch/take-dispatches.ts: dueDispatchIds
+-- 22 lines, 1 CTE
 --
 -- parameters:
 --   $1 batch int8
 --   $2 namespace text or null
 --   $3 tag_key text or null
 --   $4 tag_value text or null
---   $5 only uuid[]
---   $6 passed_over uuid[]
---   $7 from_ms int8
+--   $5 passed_over uuid[]
 -- columns:
 --   execution_id uuid
 
-select execution_id from (
-  -- from src/engine/dispatch/take-dispatches.ts: dueDispatches
-  select d.ctid as dispatch_row, d.execution_id, d.generation, d.outcome, d.flow_id, d.is_counted,
-    d.created_at_ms, d.parent_id is not null or d.has_children as owes_others
+-- from src/engine/kernel/due.ts: withForgotten
+with forgotten as (
+  delete from flowfabric.ff_set_aside s
+  where s.duty = 'dispatch' and s.retry_at_ms < flowfabric.ff_now_ms() - 3600000
+)
+-- end of withForgotten
+select execution_id
+from (
+  select d.execution_id, d.generation, d.outcome, d.flow_id, d.is_counted, d.created_at_ms,
+    d.parent_id is not null or d.has_children as owes_others
   from flowfabric.ff_dispatch d
   join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
-  where d.flow_id is not null and d.created_at_ms > 0 and d.created_at_ms >= $7
-    and (d.flow_id = any ($6::uuid[])) is not true
-    -- from src/engine/kernel/candidate.ts: inScope
-    and cardinality($5::uuid[]) = 0
+  where d.flow_id is not null and d.created_at_ms > 0
+    and (d.flow_id = any ($5::uuid[])) is not true
     -- from src/engine/kernel/due.ts: inDutyScope
     and ($2::text is null or e.namespace = $2)
     -- from src/engine/kernel/scope.ts: hasTag
@@ -36,8 +38,5 @@ select execution_id from (
       select from flowfabric.ff_set_aside a
       where a.duty = 'dispatch' and a.subject_id = any (array[e.execution_id]) and a.retry_at_ms > flowfabric.ff_now_ms())
     -- end of inDutyScope
-    -- end of inScope
   order by d.created_at_ms, d.execution_id
-  limit $1
-  for update of d skip locked) due
-  -- end of dueDispatches
+  limit $1) due

@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- flow.cancel
 -- src/engine/flow/cancel.ts: cancelStatement
--- 139 lines, 12 CTEs
+-- 122 lines, 11 CTEs
 --
 -- parameters:
 --   $1 flow_id uuid
@@ -67,40 +67,23 @@ flow_change as materialized (
   cross join clock c
   where a.root_flow_id <> a.flow_id and a.outcome = 'none' and a.cancel_policy is null
 ),
--- from src/engine/transition/flow-ending.ts: judgeFlawlessFlows
-flow_judged as materialized (
-  select j.*, j.is_ending and not j.is_cancelled and not j.is_flawless as is_flawed
+-- from src/engine/transition/flow-ending.ts: endCancelledFlows
+flow_after as materialized (
+  select j.*, e.execution_id as standing_id,
+    case when j.is_ending then 'cancelled' else 'none' end::flowfabric.ff_terminal_outcome as ending_as
   from (
     select c.*, f.member_id,
       f.ended_at_ms is null and c.marks is not null
       and (f.cancel_policy is null or c.marks = 'cancel_all' and f.cancel_policy <> 'cancel_all') as is_marked,
-      f.cancel_policy is not null or c.marks is not null as is_cancelled,
-      f.success_count + c.success = f.member_count as is_flawless,
-      f.is_held and c.begins and n.ended_count > 0 as has_ended_ahead,
-      f.ended_at_ms is null and (f.closed_at_ms is not null or c.closes) and n.ended_count = f.member_count
-      and (not f.is_held or c.begins or f.cancel_policy is not null or c.marks is not null) as is_ending
+      f.ended_at_ms is null and c.marks is not null
+      and f.success_count + f.failed_count + f.cancelled_count + f.expired_count + f.skipped_count = f.member_count as is_ending
     from flow_change c
     join flowfabric.ff_flow_core f on f.ctid = c.flow_row
-    cross join lateral (
-      select f.success_count + f.failed_count + f.cancelled_count + f.expired_count + f.skipped_count
-        + c.success + c.failed + c.cancelled + c.expired + c.skipped as ended_count
-      offset 0
-    ) n
   ) j
-),
-flow_after as materialized (
-  select j.*, e.execution_id as standing_id, e.ctid as standing_row, e.xmin as standing_xmin,
-    case
-      when not j.is_ending then 'none'
-      when j.is_cancelled then 'cancelled'
-      when j.is_flawless then 'success'
-      else 'none'
-    end::flowfabric.ff_terminal_outcome as ending_as
-  from flow_judged j
   left join flowfabric.ff_exec_core e
     on j.is_ending and e.execution_id = any (array[j.member_id]) and e.lifecycle_phase <> 'terminal'
 ),
--- end of judgeFlawlessFlows
+-- end of endCancelledFlows
 -- from src/engine/transition/flow-ending.ts: changeFlows
 changed_flow as (
   update flowfabric.ff_flow_core f
@@ -119,7 +102,7 @@ changed_flow as (
     outcome = case when a.is_ending then a.ending_as else f.outcome end,
     last_mutation_at_ms = greatest(a.now_ms, f.last_mutation_at_ms)
   from flow_after a
-  where f.ctid = a.flow_row
+  where f.flow_id = any (array[a.flow_id])
   returning f.flow_id, f.partition_key, f.namespace, f.outcome, f.cancel_policy, a.is_marked, a.is_ending, a.mark_reason,
     a.change_actor, a.now_ms
 ),

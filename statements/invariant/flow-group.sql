@@ -22,13 +22,11 @@ cross join lateral (
 ) x
 where (g.total, g.satisfied, g.failed, g.skipped) is distinct from (x.total, x.satisfied, x.failed, x.skipped)
   -- One that asks for more than it has edges, in a flow that was cancelled, is lost with the next ending.
-  -- from src/engine/transition/group-rule.ts: groupState
   or g.state = 'pending' and case
     when g.quorum is null and g.failed + g.skipped > 0 then 'impossible'::flowfabric.ff_group_state
     when g.satisfied >= coalesce(g.quorum, g.total) then 'satisfied'::flowfabric.ff_group_state
     when g.is_sealed and g.failed + g.skipped > g.total - g.quorum then 'impossible'::flowfabric.ff_group_state
     else 'pending'::flowfabric.ff_group_state
   end <> 'pending' and (g.quorum > g.total) is not true
-  -- end of groupState
 -- end of flowInvariants
 limit 10

@@ -30,7 +30,7 @@ function flowOf({ endings, edges: given = [], policies = {} }: Given): EndedFlow
     const counts = { satisfied: count('satisfied'), failed: count('failed'), skipped: count('skipped') }
     const policy = policies[downstreamId] ?? { kind: 'all_of', onSatisfied: 'let_run' }
     const state = groupState(policy, { ...counts, total: inbound.length, isSealed: true })
-    return { downstreamId, isSatisfied: state === 'satisfied', quorum: quorumOf(policy) }
+    return { downstreamId, isSatisfied: state === 'satisfied', quorum: quorumOf(policy), satisfied: counts.satisfied }
   })
   const members = Object.entries(endings).map(([id, ending]) => ({ id, ending }))
   return { members, edges, joins }
@@ -103,10 +103,12 @@ test('a failure of a member in its replay is not handled by the join that its fi
   const replayed: EndedFlow = {
     ...flow,
     edges: flow.edges.map((edge) => ({ ...edge, resolution: 'satisfied' })),
-    joins: [{ downstreamId: 'b', isSatisfied: true, quorum: null }],
+    joins: [{ downstreamId: 'b', isSatisfied: true, quorum: null, satisfied: 1 }],
   }
   expect(flowOutcome(replayed)).toBe('failed')
-  expect(flowOutcome({ ...replayed, joins: [{ downstreamId: 'b', isSatisfied: true, quorum: 1 }] })).toBe('failed')
+  expect(flowOutcome({ ...replayed, joins: [{ downstreamId: 'b', isSatisfied: true, quorum: 1, satisfied: 1 }] })).toBe(
+    'failed',
+  )
 })
 
 test('a failure is the reason of every skip that it reaches, and an optional edge stops it', () => {

@@ -1,35 +1,23 @@
-// One row holds all that an ending owes, to its flow and to others: the resolver finds it while another process clears
-// a part of it.
+// What an ending owes its flow and others besides is one row: the resolver takes it while another transaction clears a part of it.
 import { expect, onTestFinished, test } from 'vitest'
 import { leaveChildren } from '../../src/engine/dispatch/children.ts'
-import { resolvePlainDispatches } from '../../src/engine/dispatch/resolve-plain.ts'
-import { resolveDispatches } from '../../src/engine/dispatch/resolve.ts'
+import { resolveFlows } from '../../src/engine/dispatch/sets.ts'
 import { dispatch } from '../../src/engine/duties/dispatch.ts'
 import { pendingDispatch } from '../../src/engine/kernel/pending-dispatch.ts'
+import { around } from '../../src/sql/around.ts'
 import { openPostgres } from '../../src/sql/postgres.ts'
-import type { Sql } from '../../src/sql/sql.ts'
-import type { Columns, Params, Statement } from '../../src/sql/statement.ts'
+import type { Call, Sql } from '../../src/sql/sql.ts'
 import { walk } from '../engine/flow/walk.ts'
 import { hold } from '../support/barrier.ts'
 import { setup } from '../support/setup.ts'
 import * as stored from '../support/stored.ts'
 
 const key = 4711
-const everything = {
-  batch: 100,
-  namespace: null,
-  tag_key: null,
-  tag_value: null,
-  only: [],
-  passed_over: [],
-  from_ms: 0,
-}
-const [plain, whole] = [waiting(resolvePlainDispatches), waiting(resolveDispatches)]
 
 test.each([
-  { form: 'plain', resolve: (sql: Sql) => sql.query(plain, { batch: 100, passed_over: [], from_ms: 0 }) },
-  { form: 'whole', resolve: (sql: Sql) => sql.query(whole, everything) },
-])('the $form form counts an ending once, though its children are cleared meanwhile', async ({ resolve }) => {
+  { by: 'the dispatcher', resolve: (sql: Sql) => resolveFlows(waiting(sql), 100) },
+  { by: 'the duty', resolve: (sql: Sql) => dispatch.runOnce(waiting(sql)) },
+])('an ending is counted once by $by, though its children are left meanwhile', async ({ resolve }) => {
   const fixture = await setup({ dispatch: false })
   const { engine, sql, url } = fixture
   const other = await openPostgres({ url, schema: 'flowfabric' })
@@ -51,10 +39,17 @@ test.each([
   expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
 })
 
-/** The same statement, which waits between its snapshot and its locks. */
-function waiting<P extends Params, R extends Columns>(of: Statement<P, R>): Statement<P, R> {
-  const due = /d\.created_at_ms >= \$\d/
-  expect(of.text).toMatch(due)
-  const text = of.text.replace(due, (found) => `${found} and pg_advisory_xact_lock_shared(${key}) is not null`)
-  return { ...of, name: `waiting.${of.name}`, text }
+/** The first statement of a set waits between its snapshot and its locks. */
+function waiting(sql: Sql): Sql {
+  const decide: Sql['decide'] = (reads, ...rest) => {
+    const [take, ...others] = reads
+    return sql.decide([waitingCall(take!), ...others] as unknown as typeof reads, ...rest)
+  }
+  return { ...around(sql, (ask) => ask()), decide }
+}
+
+function waitingCall({ statement, values }: Call): Call {
+  const taken = /d\.created_at_ms >= \$\d|d\.execution_id = any \(array\[i\.execution_id\]\)/
+  const text = statement.text.replace(taken, (found) => `${found} and pg_advisory_xact_lock_shared(${key}) is not null`)
+  return { statement: { ...statement, name: `waiting.${statement.name}`, text }, values }
 }

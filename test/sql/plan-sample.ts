@@ -97,6 +97,10 @@ const plain: Sample = {
   neg_priority: 0,
   interruptions: Array.from({ length: sampleSize }, () => 'signalled'),
   group_states: Array.from({ length: sampleSize }, () => 'pending'),
+  resolutions: Array.from({ length: sampleSize }, () => 'satisfied'),
+  outcomes: Array.from({ length: sampleSize }, () => 'success'),
+  flow_outcomes: Array.from({ length: sampleSize }, () => 'none'),
+  cancel_policies: Array.from({ length: sampleSize }, () => null),
   source_types: Array.from({ length: sampleSize }, () => 'token'),
   effects: Array.from({ length: sampleSize }, () => 'no_op'),
   timeout_behaviours: Array.from({ length: sampleSize }, () => 'fail'),
@@ -195,6 +199,31 @@ function isCreation(name: string): boolean {
   return (
     name.startsWith('execution.create') ||
     ['flow.submit-graph', 'flow.add-member', 'schedule.fire.create'].includes(name)
+  )
+}
+
+/** What the statements before it in a transaction leave for a statement. */
+export function writesBefore({ name, text }: Statement, { waiting }: Facts): readonly string[] {
+  const ids = waiting.map((row) => row['execution_id'] as string)
+  if (name === 'dispatch.release' || name === 'dispatch.start-nested') {
+    return [
+      `delete from flowfabric.ff_ready where execution_id = any ('{${ids.join()}}'::uuid[])`,
+      `update flowfabric.ff_exec_core
+       set eligibility_state = 'blocked_by_dependencies', delay_until_ms = null, parked_at_ms = last_mutation_at_ms,
+         parked_state = 'waiting_children'
+       where execution_id = any ('{${ids.join()}}'::uuid[])`,
+    ]
+  }
+  if (!text.includes('current_setting(')) return []
+  const taken = {
+    ordinals: ids.map((_, index) => index),
+    ids,
+    generations: ids.map(() => 0),
+    outcomes: ids.map(() => 'success'),
+    nested: ids.map(() => true),
+  }
+  return Object.entries(taken).map(
+    ([what, values]) => `select set_config('ff.taken_${what}', '{${values.join()}}', true)`,
   )
 }
 

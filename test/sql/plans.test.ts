@@ -22,7 +22,7 @@ import {
   type PlanNode,
 } from './plan-faults.ts'
 import { fillForPlans } from './plan-filling.ts'
-import { literalsOf, readFacts, sampleOf, type Facts } from './plan-sample.ts'
+import { literalsOf, readFacts, sampleOf, writesBefore, type Facts } from './plan-sample.ts'
 import { empty, refill } from './plan-thinning.ts'
 import { patience } from '../support/patience.ts'
 
@@ -152,6 +152,7 @@ async function run(client: pg.Client, statement: Statement, facts: Facts, mode: 
   await client.query('begin')
   try {
     await client.query(`set local plan_cache_mode = ${mode}`)
+    for (const before of writesBefore(statement, facts)) await client.query(before)
     await client.query(`prepare guarded as ${statement.text}`)
     return await planOf(client, `explain (analyze, timing off, format json) execute guarded${values}`)
   } catch (error) {

@@ -18,11 +18,7 @@ for (const folder of ['engine', 'sql']) {
 const most: Size = { lines: 150, ctes: 16 }
 
 // The statements that were larger when the rule was made. They may shrink and never grow, and none may be added.
-const larger: Readonly<Record<string, Size>> = {
-  'dispatch.plain': { lines: 318, ctes: 26 },
-  'duty.dispatch': { lines: 776, ctes: 57 },
-  'flow.close': { lines: 310, ctes: 22 },
-}
+const larger: Readonly<Record<string, Size>> = {}
 
 test('no statement has more than 150 lines or 16 CTEs, but for a list that only shrinks', () => {
   expect(sizeFaults(sizesOf(engineStatements()), larger)).toEqual([])

@@ -147,7 +147,9 @@ export function endedFlowsOfTree(sql: Queries, rootFlow: string): Promise<Row[]>
        ) as edges,
        (
          select coalesce(jsonb_agg(jsonb_build_object('downstreamId', g.downstream_id, 'isSatisfied',
-           g.state = 'satisfied', 'quorum', g.quorum)), '[]')
+           g.state = 'satisfied', 'quorum', g.quorum, 'satisfied', (
+             select count(*) from ${edges.qualified} y where y.downstream_id = g.downstream_id and y.resolution = 'satisfied'
+           ))), '[]')
          from ${edgeGroups.qualified} g
          where g.flow_id = f.flow_id
        ) as joins

@@ -130,10 +130,12 @@ export async function cancelMembers(sql: Sql, ids: readonly string[]): Promise<D
 /** The oldest rows, for the dispatcher. */
 export async function endBacklogged(sql: Sql, batch: number): Promise<Dispatched> {
   const everything = { batch, namespace: null, tag_key: null, tag_value: null }
-  const ids = await dueCancels(sql, everything)
-  if (ids.length === 0) return { seen: 0, done: 0, oldestMs: null, effects: {} }
-  const { seen, processed: done, effects } = await untilSent(sql, { again: false }, () => cancelMembers(sql, ids))
-  return { seen, done, oldestMs: null, effects }
+  return untilSent(sql, { again: false }, async () => {
+    const ids = await dueCancels(sql, everything)
+    if (ids.length === 0) return { seen: 0, done: 0, oldestMs: null, effects: {} }
+    const { seen, processed: done, effects } = await cancelMembers(sql, ids)
+    return { seen, done, oldestMs: null, effects }
+  })
 }
 
 type BacklogRow = RowOf<typeof readBacklog.row>

@@ -1,176 +1,277 @@
-// The resolver: what endings owe their flows. One statement for a set of dispatch rows, and one hop: the edges that lead
-// from those members are resolved, groups that fire let their downstream go or skip it, members are counted, flows end. What
-// ends by that writes dispatch rows of its own, and the next hop is the next statement's.
+// The resolver: what endings do to their flows, for a set of dispatch rows, one hop at a time. Edges are resolved, groups fire,
+// members are released or skipped, members are counted, flows end. Endings that follow write dispatch rows of their own, which are
+// the next hop.
 //
-// It waits for no flow, and for no execution. Downstream executions are taken with skip locked after the trees; one that was
-// changed since the statement began is passed over like one that is held. What stands behind something that was passed over
-// keeps its dispatch row, and is found again.
-import { statement } from '../../sql/statement.ts'
-import { endExecutionsWhole, endsWithoutMore } from '../transition/ending.ts'
-import { judgeFlows, standingEnding } from '../transition/flow-ending.ts'
-import { restateSkips } from '../transition/evaluate-flow-ending.ts'
-import { dutyRow, takenUp } from '../kernel/candidate.ts'
-import { orOweAgain } from './cancel-backlog.ts'
-import { isCutShort, judgeEdges, skipReason } from './judge-edges.ts'
-import { openMembers, oweEndedAhead, oweStarts } from './open-members.ts'
-import { pendingDispatch, pendingDispatchOfEnded } from '../kernel/pending-dispatch.ts'
-import { countMembers, payDispatches, settle, settledAnswer } from './settle.ts'
+// One transaction in two round trips: it takes dispatch rows, locks their flows and the downstream members, and reads; the model
+// decides; it writes with the commit. It waits for no other transaction. What depends on something that another transaction holds
+// keeps its dispatch row, and a later set takes it again.
+//
+// Few sets need more than the first reads: whether a failure skipped a member, how a flow ends in which a member failed, the lock of
+// the member that a flow represents. The decision names these facts and leaves their endings; they are then resolved again with them.
 import {
-  dispatchColumns,
-  dispatchDuty,
-  dispatchParams,
-  dueDispatches,
-  heldTrees,
-  lockTrees,
-  lookAtDispatches,
-  oldestSeen,
-} from './take-dispatches.ts'
+  noExtraFacts,
+  type ExtraFacts,
+  type Facts,
+  type FlowFact,
+  type GroupFact,
+  type MemberEnding,
+} from '../../model/ending-facts.ts'
+import { noChange, resolveEndings, type Resolution } from '../../model/resolve-endings.ts'
+import type { Call, Sql } from '../../sql/sql.ts'
+import { releaseCall } from '../kernel/due.ts'
+import { untilSent } from '../kernel/resend.ts'
+import { mergeEffects } from '../kernel/effects.ts'
+import { pendingDispatch } from '../kernel/pending-dispatch.ts'
+import { changeFlowsCall, restateCall } from '../transition/change-flows.ts'
+import { endCall } from '../transition/end.ts'
+import { lockSetCall } from '../transition/lock-set.ts'
+import { flowOf } from '../transition/flow-facts.ts'
+import { endedFlowReads, endedTreesOf } from '../transition/read-ended-flows.ts'
+import { wholeFlow } from '../transition/whole-flow.ts'
+import { cancelMembersCall } from './cancel-members.ts'
+import type { TakenSet } from './pass-over.ts'
+import { mostEdges, readEdgesCall, readFlowsCall, readSkipsCall, type EdgeRow, type FlowRow } from './read-tree.ts'
+import { releaseMembersCall, repeatEndedCall, startNestedCall } from './release-members.ts'
+import { settleCall } from './settle.ts'
+import { dispatchDuty, takeNamedCall, type TakeCall, type TakenDispatch } from './take-dispatches.ts'
 
-// Its start comes first, though both may be in this set.
-const isStarting = `s.sub_flow_id is not null and c.outcome <> 'none' and (
-      select w.generation
-      from flowfabric.ff_dispatch w
-      where w.execution_id = any (array[c.execution_id]) and w.generation = c.generation and w.outcome = 'none'
-    ) is not null`
+export interface ResolveOptions {
+  readonly batch: number
+  /** The duty deletes the quarantine of what it resolved, and may take as long as a whole flow. */
+  readonly isDuty: boolean
+}
 
-export const resolveDispatches = statement({
-  name: `duty.${dispatchDuty}`,
-  params: dispatchParams,
-  row: {
-    ...dutyRow,
-    backlogged: 'int8',
-    oldest_ms: 'int8?',
-    shortest_delay_ms: 'int8?',
-    ended_flow_ids: 'uuid[]',
-    /** Flows whose tree another holds, or something on which they would act. */
-    held_flow_ids: 'uuid[]',
-  },
-  text: `
-with due as materialized (${dueDispatches}
-),
-named as materialized (
-  select ${dispatchColumns}
-  from unnest($5::uuid[]) as o (execution_id)
-  join flowfabric.ff_dispatch d on d.execution_id = any (array[o.execution_id])
-  for update of d skip locked
-),
-${lookAtDispatches('(select * from due union all select * from named)', { isStarting, isTaken: 'c.generation = e.generation' })},
-${lockTrees},
-${judgeEdges},
-${countMembers},
-${judgeFlows},
--- By name the acts are in the order in which they matter: what ends with the flow that it stands for does nothing else.
-wanted as materialized (
-  select distinct on (w.execution_id) w.*
-  from (
-    select g.downstream_id as execution_id, g.seen_row, g.seen_xmin,
-      case when g.state = 'impossible' then 'skip' when g.is_flow then 'start' else 'unblock' end as act,
-      'skipped'::flowfabric.ff_terminal_outcome as ending_outcome,
-      case when g.state = 'impossible' then ${skipReason} end as ending_reason, '${dispatchDuty}' as ending_actor,
-      null::uuid as ended_flow_id
-    from grouped g
-    where g.is_fired and g.is_blocked and not g.is_cancelled
-    union all
-    select a.standing_id, a.standing_row, a.standing_xmin, 'end', ${standingEnding}, a.flow_id
-    from flow_after a
-    where a.standing_id is not null
-  ) w
-  order by w.execution_id, w.act
-),
-target as materialized (
-  select e.*, e.ctid as target_row, w.act, w.ending_outcome, w.ending_reason, w.ending_actor, w.ended_flow_id
-  from wanted w
-  join flowfabric.ff_exec_core e on e.ctid = w.seen_row and e.xmin = w.seen_xmin
-  order by w.execution_id
-  for no key update of e skip locked
-),
-stuck as materialized (
-  select execution_id
-  from wanted
-  where execution_id not in (select execution_id from target)
-),
-restated as materialized (
-  select r.ending_flow_id, r.reason, e.ctid as target_row
-  from skip_change r
-  join flowfabric.ff_exec_core e on e.ctid = r.seen_row and e.xmin = r.seen_xmin
-  order by r.execution_id
-  for no key update of e skip locked
-),
-${settle(`
-  select r.ending_flow_id
-  from (select ending_flow_id, 1 as missing from skip_change union all select ending_flow_id, -1 from restated) r
-  group by r.ending_flow_id
-  having sum(r.missing) > 0`)},
-${restateSkips},
-${openMembers(dispatchDuty)},
-${oweStarts},
-${oweEndedAhead},
-ending as materialized (
-  select t.*, k.now_ms as ended_at_ms, ${endsWithoutMore}
-  from target t
-  cross join clock k
-  where t.act = 'skip' or t.act = 'end' and t.ended_flow_id not in (select flow_id from stuck_flow)
-),
-${endExecutionsWhole},
--- Whom several want cancelled has one row.
-cancelling as materialized (
-  select distinct on (c.execution_id) c.*
-  from (
-    select u.execution_id, u.generation, u.flow_id, k.now_ms, 'sibling_quorum_' || g.state::text as reason,
-      '${dispatchDuty}' as actor
-    from grouped g
-    cross join clock k
-    join flowfabric.ff_edge x on x.downstream_id = any (array[g.downstream_id])
-    join flowfabric.ff_exec_core u on u.execution_id = any (array[x.upstream_id])
-    where g.is_fired and g.on_satisfied = 'cancel_remaining' and not g.is_cancelled
-      and g.downstream_id not in (select execution_id from stuck)
-      and x.kind <> 'start' and u.lifecycle_phase <> 'terminal'
-    union all
-    select u.execution_id, u.generation, u.flow_id, a.now_ms, 'flow_cancelled', 'cancel_flow'
-    from flow_after a
-    cross join lateral (
-      select u.execution_id, u.generation, u.flow_id
-      from flowfabric.ff_flow_member m
-      join flowfabric.ff_exec_core u on u.execution_id = any (array[m.execution_id])
-      where m.flow_id = a.flow_id and u.lifecycle_phase <> 'terminal'
-      offset 0
-    ) u
-    where a.is_marked
-  ) c
-  order by c.execution_id, c.reason desc
-),
-backlogged as (
-  insert into flowfabric.ff_cancel_backlog as b (execution_id, generation, flow_id, created_at_ms, reason, actor)
-  select execution_id, generation, flow_id, now_ms, reason, actor
-  from cancelling
-  ${orOweAgain}
-  returning b.execution_id
-),
--- The flow is told; so is nobody, where the flow is gone or the generation is over.
-done as materialized (
-  select execution_id, dispatch_row, owes_others
-  from settled
-  union all
-  select execution_id, dispatch_row, owes_others
-  from dispatch
-  where is_seen and (root_flow_id is null or generation <> current_generation)
-),
-${payDispatches('done')},
-paid_in_part as (
-  update flowfabric.ff_dispatch d
-  set flow_id = null, is_counted = true
-  from done n
-  where n.owes_others and d.ctid = n.dispatch_row
-),
-${takenUp(dispatchDuty, 'done')}
--- Those whom a row owes besides may have passed it over, because it was held here.
-select (select count(*) from dispatch) as seen, (select count(*) from done) as processed, ${oldestSeen}, ${settledAnswer},
-  ${pendingDispatchOfEnded}
-    | case when exists (select from done where owes_others) then ${pendingDispatch.parent | pendingDispatch.children} else 0 end
-    | case when exists (select from started) or exists (select from ended_ahead) or ${isCutShort} then ${pendingDispatch.flow} else 0 end
-    | case when exists (select from backlogged) then ${pendingDispatch.cancels} else 0 end as owes,
-  -- Nobody runs what it skips, or what stands for a flow.
-  '{}'::uuid[] as called_off_ids,
-  (select count(*) from backlogged) as backlogged,
-  array(${heldTrees} union select flow_id from stuck_flow where not ${isCutShort}) as held_flow_ids`,
-})
+// First without these facts, then with them, then with the locks of the members whose skip reasons change.
+const mostTries = 3
+
+/** Resolves what `take` takes. */
+export async function resolveSet(sql: Sql, take: TakeCall, options: ResolveOptions): Promise<TakenSet> {
+  let { lacking, ...taken } = await resolveOnce(sql, { take, ...options, lacks: noLacks })
+  let lacks = noLacks
+  for (let tries = 1; lacking.executionIds.length > 0 && tries < mostTries; tries += 1) {
+    lacks = bothOf(lacks, lacking.lacks)
+    const { lacking: left, ...rest } = await resolveOnce(sql, {
+      take: takeNamedCall(lacking.executionIds),
+      ...options,
+      lacks,
+    })
+    taken = withRest(taken, rest)
+    lacking = left
+  }
+  return taken
+}
+
+type Lacked = Resolution['lacks']
+
+const noLacks: Lacked = { skips: [], trees: [], locks: [] }
+
+function bothOf(one: Lacked, other: Lacked): Lacked {
+  return {
+    skips: [...one.skips, ...other.skips],
+    trees: [...one.trees, ...other.trees],
+    locks: [...one.locks, ...other.locks],
+  }
+}
+
+interface Try extends ResolveOptions {
+  readonly take: TakeCall
+  /** What the earlier decisions on these rows lacked. */
+  readonly lacks: Lacked
+}
+
+interface Tried extends TakenSet {
+  readonly lacking: { readonly executionIds: readonly string[]; readonly lacks: Lacked }
+}
+
+async function resolveOnce(sql: Sql, { take, batch, isDuty, lacks }: Try): Promise<Tried> {
+  let decided!: Decided
+  const decide = (taken: Taken, edges: Edges, flows: Flows, extra: ExtraFacts): readonly Call[] => {
+    decided = decideOn(taken, edges, flows, batch, extra)
+    return writesOf(decided, isDuty)
+  }
+  const [edges, flows] = [readEdgesCall(batch), readFlowsCall]
+  const send = () =>
+    lacks === noLacks
+      ? sql.decide([take, edges, flows] as const, (rows) => decide(...rows, noExtraFacts), isDuty ? wholeFlow : {})
+      : sql.decide(
+          [
+            take,
+            lockSetCall(lacks.locks),
+            edges,
+            flows,
+            readSkipsCall(lacks.skips),
+            ...endedFlowReads(lacks.trees),
+          ] as const,
+          ([taken, locked, edgeRows, flowRows, skips, ...ended]) =>
+            decide(taken, edgeRows, flowRows, {
+              skips: new Map(skips.map((row) => [row.downstream_id, row.is_reached])),
+              trees: endedTreesOf(lacks.trees, ended),
+              locked: new Set(locked.map((row) => row.execution_id)),
+              tried: new Set(lacks.locks),
+            }),
+          wholeFlow,
+        )
+  const written = await untilSent(sql, { again: false }, send)
+  return resultOf(decided, written.flat(), batch)
+}
+
+type Taken = readonly TakenDispatch[]
+type Edges = readonly EdgeRow[]
+type Flows = readonly FlowRow[]
+
+interface Decided {
+  readonly taken: Taken
+  readonly resolution: Resolution
+  readonly isCutShort: boolean
+  /** Rows with which the flows are done, or which belong to no flow or to a generation that is over. */
+  readonly done: readonly TakenDispatch[]
+  /** The outermost flows, whose rows are written with every change of their trees. */
+  readonly rootFlowIds: ReadonlySet<string>
+  /** Read after all locks; any value when nothing was locked. */
+  readonly now: number
+}
+
+function decideOn(taken: Taken, edgeRows: Edges, flowRows: Flows, batch: number, extra: ExtraFacts): Decided {
+  const rowOf = new Map(taken.map((row) => [row.ordinal, row]))
+  const endings = new Map<number, MemberEnding>()
+  const flows = new Map<string, FlowFact>()
+  const subFlows = new Map(flowRows.flatMap((row) => (row.is_sub_flow ? [[row.ordinal, row.flow_id]] : [])))
+  for (const row of flowRows) {
+    if (!row.is_current) continue
+    flows.set(row.flow_id, flowOf(row))
+    if (!row.is_sub_flow) {
+      endings.set(row.ordinal, endingOf(rowOf.get(row.ordinal)!, row, subFlows.get(row.ordinal) ?? null))
+    }
+  }
+  const isCutShort = edgeRows.length >= mostEdges(batch)
+  const facts = { endings: [...endings.values()], closing: [], flows, isCutShort, extra, ...graphOf(edgeRows, endings) }
+  const resolution = resolveEndings(facts)
+  const settled = new Set(resolution.settled)
+  const isDone = (row: TakenDispatch) => {
+    const ending = endings.get(row.ordinal)
+    if (ending !== undefined) return settled.has(ending)
+    return row.is_locked || row.root_flow_id === null
+  }
+  const live = taken.filter((row) => endings.has(row.ordinal))
+  const rootFlowIds = new Set(live.map((row) => row.root_flow_id!))
+  return { taken, resolution, isCutShort, done: taken.filter(isDone), rootFlowIds, now: flowRows[0]?.now_ms ?? 0 }
+}
+
+function endingOf(row: TakenDispatch, found: FlowRow, subFlowId: string | null): MemberEnding {
+  const { execution_id: executionId, generation, outcome, flow_id: flowId, is_counted: isCounted } = row
+  const isSkippedByFailure = found.is_skipped_by_failure
+  return { executionId, generation, outcome, flowId, subFlowId, isSkippedByFailure, isCounted }
+}
+
+function graphOf(rows: Edges, endings: ReadonlyMap<number, MemberEnding>): Pick<Facts, 'edges' | 'groups'> {
+  const groups = new Map<string, GroupFact>()
+  const edges = rows.flatMap((row) => {
+    const upstream = endings.get(row.ordinal)
+    const flowId = row.kind === 'start' ? upstream?.subFlowId : upstream?.flowId
+    // Of a generation that is over, or of a nested flow that was deleted.
+    if (upstream === undefined || flowId === undefined || flowId === null) return []
+    const { downstream_id: downstreamId, edge_id: edgeId, kind } = row
+    if (!groups.has(downstreamId)) groups.set(downstreamId, groupOf(row, flowId))
+    return [{ edgeId, flowId, upstream, downstreamId, kind }]
+  })
+  return { edges, groups }
+}
+
+function groupOf(row: EdgeRow, flowId: string): GroupFact {
+  return {
+    downstreamId: row.downstream_id,
+    flowId,
+    quorum: row.quorum,
+    cancelsRemaining: row.on_satisfied === 'cancel_remaining',
+    state: row.state,
+    total: row.total,
+    satisfied: row.satisfied,
+    failed: row.failed,
+    skipped: row.skipped,
+    isSealed: row.is_sealed,
+    isBlocked: row.is_blocked === true,
+    isLocked: row.is_locked,
+    isFlow: row.is_flow === true,
+    hasStarted: row.has_started === true,
+  }
+}
+
+/** Only the writes that there is something for: most sets have no others than the first three. */
+function writesOf({ resolution, done, rootFlowIds, now }: Decided, isDuty: boolean): readonly Call[] {
+  const { edges, groups, flows, released, started, ended, restated, cancelling } = resolution
+  const changed = new Set(flows.map(({ flowId }) => flowId))
+  const roots = [...rootFlowIds].filter((flowId) => !changed.has(flowId)).map(noChange)
+  const ahead = flows.filter(({ hasEndedAhead }) => hasEndedAhead).map(({ flowId }) => flowId)
+  const marked = flows.filter(({ marks }) => marks !== null).map(({ flowId }) => flowId)
+  const by = { actor: dispatchDuty, cancelReason: 'member_ended', now }
+  const endings = ended.map(({ executionId: uuid, outcome, reason, isByCancel }) => {
+    return { uuid, outcome, reason, actor: isByCancel ? 'cancel_flow' : dispatchDuty, endedAt: now }
+  })
+  const calls: Call[] = []
+  // Before the rows of this set are deleted.
+  if (ahead.length > 0) calls.push(repeatEndedCall(ahead, now))
+  if (done.length > 0 || edges.length > 0) calls.push(settleCall(edges, groups, done, now))
+  if (changed.size > 0) calls.push(changeFlowsCall([...flows, ...roots], by))
+  if (released.length > 0) calls.push(releaseMembersCall(released, now))
+  if (started.length > 0) calls.push(startNestedCall(started, now))
+  if (restated.size > 0) calls.push(restateCall(restated))
+  if (endings.length > 0) calls.push(endCall(endings))
+  if (cancelling.length + marked.length > 0) calls.push(cancelMembersCall(cancelling, marked, now))
+  if (isDuty) {
+    calls.push(
+      releaseCall(
+        dispatchDuty,
+        done.map((row) => row.execution_id),
+      ),
+    )
+  }
+  return calls
+}
+
+/** The columns that the writes return, each of them one. */
+interface Written {
+  readonly ready_queue_ids?: readonly number[]
+  readonly shortest_delay_ms?: number | null
+  readonly pending_dispatch?: number
+  readonly backlogged?: number
+}
+
+function resultOf({ taken, resolution, isCutShort, done }: Decided, rows: readonly Written[], batch: number): Tried {
+  const written = rows.reduce<Written>((all, row) => ({ ...all, ...row }), {})
+  const { ready_queue_ids: readyQueueIds = [], shortest_delay_ms: delayMs = null, backlogged = 0 } = written
+  const { flows, started, lackingFlowIds, heldFlowIds, lacks } = resolution
+  const isFlowOwed = isCutShort || started.length > 0 || flows.some(({ hasEndedAhead }) => hasEndedAhead)
+  // The processes that clear the rest of a row may have passed over it, because it was locked here.
+  const isShared = done.some((row) => row.owes_others)
+  const owes =
+    (written.pending_dispatch ?? 0) |
+    (isFlowOwed ? pendingDispatch.flow : 0) |
+    (isShared ? pendingDispatch.parent | pendingDispatch.children : 0) |
+    (backlogged > 0 ? pendingDispatch.cancels : 0)
+  const left = taken.filter((row) => row.is_locked && lackingFlowIds.has(row.flow_id))
+  const endedFlowIds = flows.filter(({ endsAs }) => endsAs !== 'none').map(({ flowId }) => flowId)
+  const dueInMs = delayMs === null ? {} : { delay: delayMs }
+  return {
+    seen: taken.length,
+    done: done.length,
+    oldestMs: taken.length === 0 ? null : Math.min(...taken.map((row) => row.created_at_ms)),
+    effects: { readyQueueIds, dueInMs, pendingDispatch: owes, endedFlowIds },
+    isFull: taken.length >= batch,
+    heldIds: [...new Set([...taken.filter(isHeld).map((row) => row.flow_id), ...(isCutShort ? [] : heldFlowIds)])],
+    lacking: { executionIds: [...new Set(left.map((row) => row.execution_id))], lacks },
+  }
+}
+
+function isHeld({ is_locked: isLocked, root_flow_id: rootFlowId }: TakenDispatch): boolean {
+  return !isLocked && rootFlowId !== null
+}
+
+/** A set and what was resolved again of it. */
+function withRest(one: TakenSet, rest: TakenSet): TakenSet {
+  return {
+    ...one,
+    done: one.done + rest.done,
+    effects: mergeEffects(one.effects, rest.effects),
+    heldIds: [...new Set([...one.heldIds, ...rest.heldIds])],
+  }
+}

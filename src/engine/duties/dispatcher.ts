@@ -14,11 +14,10 @@ import type { Publish } from '../kernel/effects.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { mostJudged, tellParents } from '../dispatch/parent.ts'
 import { endBacklogged } from '../dispatch/cancel-backlog.ts'
-import { resolveFlows, resolveMoreOfFlows } from '../dispatch/sets.ts'
+import { resolveFlows } from '../dispatch/sets.ts'
 
 const ofEndings: readonly DispatchPart[] = [
   { bit: pendingDispatch.flow, takeSet: resolveFlows, largestSet: 500, duty: dispatch },
-  { bit: pendingDispatch.moreOfFlow, takeSet: resolveMoreOfFlows, largestSet: 500, duty: dispatch },
   { bit: pendingDispatch.parent, takeSet: tellParents, largestSet: mostJudged, duty: dispatch },
   { bit: pendingDispatch.children, takeSet: leaveChildren, largestSet: 500, duty: dispatch },
 ]

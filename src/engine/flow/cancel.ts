@@ -23,7 +23,7 @@ import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
 import { checkFlowTarget, flowNotFound, lockTree } from './edit.ts'
-import { changeFlows, judgeFlawlessFlows } from '../transition/flow-ending.ts'
+import { changeFlows, endCancelledFlows } from '../transition/flow-ending.ts'
 import { oweDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
 import { lostUpstreams, sealGroups } from './seal-groups.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
@@ -140,7 +140,7 @@ flow_change as materialized (
   cross join clock c
   where a.root_flow_id <> a.flow_id and a.outcome = 'none' and a.cancel_policy is null
 ),
-${judgeFlawlessFlows},
+${endCancelledFlows},
 ${changeFlows('flow_after')},
 backlogged as (
   insert into flowfabric.ff_cancel_backlog as b (execution_id, generation, flow_id, created_at_ms, reason, actor)

@@ -1,14 +1,20 @@
-// No more members and edges: from here on the flow can end, and has ended at once when all of its members have. What they
-// wait for is sealed with it.
+// Closes a flow: it accepts no more members and edges. From then on it can end, and it ends at once when all of its members have
+// ended. The groups that its members wait for are sealed with it.
+//
+// How it ends is the decision of the resolver (`src/model/resolve-endings.ts`). A flow that ends with a member that did not succeed
+// takes a second transaction, which reads the rows of those members.
 import type { FlowId } from '../../model/id.ts'
+import { noExtraFacts, type ExtraFacts, type FlowFact } from '../../model/ending-facts.ts'
+import { resolveEndings } from '../../model/resolve-endings.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import { call } from '../../sql/sql.ts'
-import { statement } from '../../sql/statement.ts'
+import { call, type Call, type RowsOf } from '../../sql/sql.ts'
+import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Written } from '../kernel/effects.ts'
-import { checkFlowTarget, editFlow } from './edit.ts'
-import { changeFlows, judgeFlows } from '../transition/flow-ending.ts'
-import { restateSkips } from '../transition/evaluate-flow-ending.ts'
+import { checkFlowTarget, editFlow, type FlowTarget, type LockedFlow } from './edit.ts'
+import { changeFlowsCall, restateCall } from '../transition/change-flows.ts'
+import { flowFactColumns, flowFactRow, flowOf } from '../transition/flow-facts.ts'
+import { endedFlowReads, endedTreesOf } from '../transition/read-ended-flows.ts'
 import { tooFewEdges } from './graph-refusal.ts'
 import type { FlowDeps } from './flow-deps.ts'
 import { oweDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
@@ -24,7 +30,7 @@ export interface FlowClosed {
   readonly graphRevision: number
 }
 
-// A quorum that its edges cannot make up.
+// A quorum that is larger than the number of its edges.
 const lookUnsealable = statement({
   name: 'flow.close.look-unsealable',
   params: { flow_id: 'uuid' },
@@ -37,31 +43,27 @@ where g.flow_id = $1 and not g.is_sealed and g.state = 'pending' and g.quorum > 
 limit 1`,
 })
 
-const closeOpen = statement({
-  name: 'flow.close',
-  params: { flow_id: 'uuid', actor: 'text' },
+const readFacts = statement({
+  name: 'flow.close.look',
+  params: { flow_id: 'uuid' },
+  row: { ...flowFactRow, now_ms: 'int8' },
+  text: `
+select ${flowFactColumns}, k.now_ms
+from flowfabric.ff_flow_core f
+left join flowfabric.ff_exec_core s on s.execution_id = any (array[f.member_id])
+cross join (select flowfabric.ff_now_ms() as now_ms offset 0) k
+where f.flow_id = $1`,
+})
+
+const sealAll = statement({
+  name: 'flow.close.seal',
+  params: { flow_id: 'uuid', actor: 'text', now_ms: 'int8' },
   row: owedRow,
   text: `
-with flow_change as materialized (
-  select f.flow_id, f.ctid as flow_row, 0 as success, 0 as failed, 0 as cancelled, 0 as expired, 0 as skipped, true as closes,
-    false as begins, null::flowfabric.ff_cancel_policy as marks, null::text as mark_reason, $2::text as change_actor, c.now_ms
-  from flowfabric.ff_flow_core f
-  cross join (select flowfabric.ff_now_ms() as now_ms offset 0) c
-  where f.flow_id = $1
-),
-${judgeFlows},
-restated as materialized (
-  select r.reason, e.ctid as target_row
-  from skip_change r
-  join flowfabric.ff_exec_core e on e.execution_id = any (array[r.execution_id])
-  order by r.execution_id
-  for no key update of e
-),
-${restateSkips},
-${changeFlows('flow_after')},
-changed as materialized (
-  select flow_id, partition_key, namespace, now_ms
-  from changed_flow
+with changed as materialized (
+  select flow_id, partition_key, namespace, $3::int8 as now_ms
+  from flowfabric.ff_flow_core
+  where flow_id = $1
 ),
 ${sealGroups('g.flow_id = any (array[c.flow_id])')},
 ${oweDispatch('changed', lostUpstreams)},
@@ -76,17 +78,52 @@ ${owedAnswer}`,
 export async function closeFlow(deps: FlowDeps, caller: Caller, request: CloseRequest): Promise<Written<FlowClosed>> {
   refuseUnknownFields('close', request, ['flowId'])
   const target = checkFlowTarget(caller, request.flowId)
+  const first = await closeOnce(deps, target, false)
+  const { answer, effects } = first.answer === null ? await closeOnce(deps, target, true) : first
+  // The flow may have ended with it.
+  const endedFlowIds = answer!.kind === 'closed' ? { endedFlowIds: [target.uuid] } : {}
+  return { answer: answer!, effects: { ...effects, ...endedFlowIds } }
+}
+
+/** Null when the decision needs the rows of the members that did not succeed, which `withTree` reads. */
+function closeOnce(deps: FlowDeps, target: FlowTarget, withTree: boolean): Promise<Written<FlowClosed | null>> {
   const { flowId, uuid: flow_id, actor } = target
-  const looks = [call(lookUnsealable, { flow_id })] as const
-  const written = await editFlow<typeof looks, FlowClosed>(deps, target, looks, (flow, [[unsealable]], again) => {
+  const treeIds = withTree ? [flow_id] : []
+  const looks = [call(lookUnsealable, { flow_id }), call(readFacts, { flow_id }), ...endedFlowReads(treeIds)] as const
+  type Looked = RowsOf<typeof looks>
+  return editFlow<typeof looks, FlowClosed | null>(deps, target, looks, (flow: LockedFlow, looked: Looked, again) => {
+    const [[unsealable], [row], ...ended] = looked
     const { graph_revision: graphRevision } = flow
     if (flow.closed_at_ms !== null) {
       return { answer: { kind: again ? 'closed' : 'already_closed', flowId, graphRevision }, writes: [] }
     }
     if (unsealable !== undefined) throw tooFewEdges(unsealable.member_name, unsealable.quorum, unsealable.total)
-    return { answer: { kind: 'closed', flowId, graphRevision }, writes: [call(closeOpen, { flow_id, actor })] }
+    const writes = closeWrites(row!, actor, { ...noExtraFacts, trees: endedTreesOf(treeIds, ended) })
+    if (writes === null) return { answer: null, writes: [] }
+    return { answer: { kind: 'closed', flowId, graphRevision }, writes }
   })
-  if (written.answer.kind !== 'closed') return written
-  // The flow may have ended with it.
-  return { ...written, effects: { ...written.effects, endedFlowIds: [flow_id] } }
+}
+
+function closeWrites(row: RowOf<typeof readFacts.row>, actor: string, extra: ExtraFacts): readonly Call[] | null {
+  const [flow, now] = [flowOf(row), row.now_ms]
+  const { lacks } = resolve(flow, extra)
+  if (lacks.trees.length > 0) return null
+  // The write waits for the skipped members whose reasons it corrects.
+  const { flows, restated } = resolve(flow, { ...extra, locked: new Set(lacks.locks) })
+  const seal = call(sealAll, { flow_id: flow.flowId, actor, now_ms: now })
+  const change = changeFlowsCall(flows, { actor, cancelReason: null, now })
+  return restated.size > 0 ? [seal, change, restateCall(restated)] : [seal, change]
+}
+
+function resolve(flow: FlowFact, extra: ExtraFacts) {
+  const flows = new Map([[flow.flowId, flow]])
+  return resolveEndings({
+    endings: [],
+    closing: [flow.flowId],
+    flows,
+    edges: [],
+    isCutShort: false,
+    groups: new Map(),
+    extra,
+  })
 }

@@ -11,7 +11,6 @@ import { noEffects, onlyEvents, type Written } from '../kernel/effects.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { untilSent } from '../kernel/resend.ts'
 import type { FlowDeps } from './flow-deps.ts'
-import type { owedRow } from './owe-dispatch.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
 
 export interface FlowTarget {
@@ -88,7 +87,8 @@ export async function namespaceOf(sql: Sql, target: FlowTarget): Promise<string>
 /** The result, and the writes for it: none for something that exists already. */
 export interface EditDecision<Answer> {
   readonly answer: Answer
-  readonly writes: readonly Call<typeof owedRow>[]
+  /** A write of `owedRow` reports whether the dispatcher has work. */
+  readonly writes: readonly Call[]
 }
 
 // The same bound as for a call that finds its row locked.
@@ -120,7 +120,7 @@ export async function editFlow<const Reads extends readonly Call[], Answer>(
     )
     if (written.length === 0) return { answer: answer!, effects: noEffects }
     // A member had ended before the edit, so that no ending will dispatch it.
-    const isPending = written.flat().some(({ owes }) => owes)
+    const isPending = written.flat().some((row) => row['owes'] === true)
     return {
       answer: answer!,
       effects: isPending ? { pendingDispatch: pendingDispatch.flow, ...onlyEvents } : onlyEvents,

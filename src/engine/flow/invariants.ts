@@ -4,16 +4,14 @@ import { attached } from '../../model/attached.ts'
 import { isSameLifeSql } from '../dispatch/cancel-backlog.ts'
 import { invariant } from '../kernel/invariant.ts'
 import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
-import { groupState } from '../transition/group-rule.ts'
 
-const groupRule = groupState({
-  quorum: 'g.quorum',
-  total: 'g.total',
-  satisfied: 'g.satisfied',
-  failed: 'g.failed',
-  skipped: 'g.skipped',
-  isSealed: 'g.is_sealed',
-})
+/** The rule of `model/edge-group.ts` in SQL, for a group `g` that has not fired: an audit reads more groups than a process should. */
+export const groupRule = `case
+      when g.quorum is null and g.failed + g.skipped > 0 then 'impossible'::flowfabric.ff_group_state
+      when g.satisfied >= coalesce(g.quorum, g.total) then 'satisfied'::flowfabric.ff_group_state
+      when g.is_sealed and g.failed + g.skipped > g.total - g.quorum then 'impossible'::flowfabric.ff_group_state
+      else 'pending'::flowfabric.ff_group_state
+    end`
 
 const isBacklogged = `exists (
     select

@@ -6,8 +6,6 @@ export const pendingDispatch = {
   flow: attached.flow,
   parent: attached.parent,
   children: attached.children,
-  /** Flow rows that the plain form of the resolver has left. Not a bit of an execution. */
-  moreOfFlow: 1 << 29,
   /** Rows in `ff_cancel_backlog`. Not a bit of an execution. */
   cancels: 1 << 30,
 } as const

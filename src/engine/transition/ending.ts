@@ -23,10 +23,6 @@ import { waitingByName } from './untaken-signals.ts'
 /** The bits of `attached` for which an ending closes more than the execution itself. A completion without any of them is shorter. */
 export const hasMoreToClose = attached.waitpoints | attached.suspension | attached.signals
 
-/** The columns of an ending without a failure and without a result. */
-export const endsWithoutMore = `null::bytea as ending_result, null::text as ending_encoding, null::text as ending_category,
-    null::bytea as ending_error, null::text as ending_error_encoding`
-
 interface EndRows {
   /** Finds `ff_exec_core e` for a row of `ending n`. */
   readonly where: string

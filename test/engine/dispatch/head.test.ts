@@ -50,15 +50,17 @@ test('a dispatcher does not read again what it has processed; the duty finds end
   const found = await stored.dispatches.pick(sql, ['created_at_ms'])
   const [b, c, d] = found.map((row) => row.created_at_ms)
   const begins: unknown[] = []
-  // Sets of one, and each time more are waiting.
-  const query: Sql['query'] = async (statement, values) => {
-    begins.push((values as Readonly<Record<string, unknown>>)['from_ms'])
-    const answer = await sql.query(statement, { ...values, batch: 1 })
+  // Sets of one, and each time there is more.
+  const decide: Sql['decide'] = async (reads, ...rest) => {
+    const [take, ...others] = reads
+    begins.push(take!.values['from_ms'])
+    const single = { ...take!, values: { ...take!.values, batch: 1 } }
+    const answer = await sql.decide([single, ...others] as unknown as typeof reads, ...rest)
     if (begins.length < 4) dispatcher.start(pendingDispatch.flow)
     if (begins.length === 1) await commitLate()
     return answer
   }
-  const dispatcher = new Dispatcher({ ...around(sql, (ask) => ask()), query }, () => {})
+  const dispatcher = new Dispatcher({ ...around(sql, (ask) => ask()), decide }, () => {})
   dispatcher.start(pendingDispatch.flow)
   await dispatcher.idle()
   expect(begins).toEqual([0, b! - 1000, c! - 1000, d! - 1000])

@@ -1,7 +1,7 @@
 // The effect of an ending on the flow that its execution is a member of, hop by hop.
 import { expect, test } from 'vitest'
 import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
-import { resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
+import { resolveFlows } from '../../../src/engine/dispatch/sets.ts'
 import { cancelBacklog } from '../../../src/engine/duties/cancel-backlog.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { executionDeadline } from '../../../src/engine/duties/execution-deadline.ts'
@@ -168,7 +168,7 @@ test.each([
         processed: 1,
         effects: { pendingDispatch: pendingDispatch.flow },
       })
-      await resolveMoreOfFlows(sql, 10)
+      await resolveFlows(sql, 10)
     } else if (outcome !== 'skipped')
       await flow.end('a', outcome === 'success' ? 'completed' : (outcome as 'failed' | 'cancelled'))
     const [edge] = await stored.edges.pick(sql, ['resolution', 'resolved_generation'], {
@@ -187,8 +187,8 @@ test('EDGE-08 a member without outgoing edges is counted, and an execution in no
   await engine.executions.cancelMany(
     (await engine.executions.list()).executions.map(({ executionId }) => ({ executionId })),
   )
-  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 2, done: 2, effects: { readyQueueIds: [] } })
-  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 0, done: 0 })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 2, done: 2, effects: { readyQueueIds: [] } })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 0, done: 0 })
   expect(await flow.row()).toMatchObject({ cancelled_count: 2, outcome: 'failed' })
 })
 
@@ -243,7 +243,7 @@ test('an ending of an older generation is dropped', async () => {
   const flow = await walk(fixture, { edges: ['a > b'] })
   await flow.endTaken(await flow.take('a'), 'failed')
   await engine.executions.replay({ executionId: flow.id('a') })
-  expect(await resolveMoreOfFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
+  expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
   expect(await flow.states()).toEqual({ a: 'waiting', b: 'waiting_children' })
   await flow.endTaken(await flow.take('a'))
   expect(await resolveFlows(sql, 10)).toMatchObject({ seen: 1, done: 1 })

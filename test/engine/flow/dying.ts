@@ -1,6 +1,6 @@
 // Processes that die around a statement, as far as the database can see.
 import { DatabaseError } from '../../../src/sql/errors.ts'
-import type { ReservedSql, Call, Sql } from '../../../src/sql/sql.ts'
+import type { Call, Sql } from '../../../src/sql/sql.ts'
 
 /** Dies before the commit: the statement has no effect. */
 export function dyingBefore(sql: Sql): Sql {
@@ -12,6 +12,13 @@ export function dyingBefore(sql: Sql): Sql {
   return asking(sql, {
     query: (statement, values) => die([{ statement, values }]),
     pipeline: (calls) => die(calls),
+    decide: (reads, decide) =>
+      sql.transaction(async (tx) => {
+        const found: unknown[] = []
+        for (const { statement, values } of reads) found.push(await tx.query(statement, values))
+        for (const { statement, values } of decide(found as never)) await tx.query(statement, values)
+        throw new Error('died')
+      }),
   })
 }
 
@@ -27,17 +34,18 @@ export function dyingAfterwards(sql: Sql): Sql {
   return asking(sql, {
     query: (statement, values) => orDie(sql.query(statement, values)),
     pipeline: (calls, options) => orDie(sql.pipeline(calls, options)),
+    decide: (reads, decide, options) => orDie(sql.decide(reads, decide, options)),
   })
 }
 
-function asking(sql: Sql, { query, pipeline }: ReservedSql): Sql {
+function asking(sql: Sql, { query, pipeline, decide }: Pick<Sql, 'query' | 'pipeline' | 'decide'>): Sql {
   return {
     kind: sql.kind,
     schema: sql.schema,
     reserved: sql.reserved,
     query,
     pipeline,
-    decide: (reads, decide, options) => sql.decide(reads, decide, options),
+    decide,
     transaction: (work) => sql.transaction(work),
     script: (text) => sql.script(text),
     listen: (channel, onHint) => sql.listen(channel, onHint),

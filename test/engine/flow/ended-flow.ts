@@ -1,4 +1,5 @@
-// Ended flows from the database, beside the model's results for their members and edges.
+// Compares flows that have ended with the model's decision on all of their members and edges. The engine decides on the part of them
+// that did not succeed.
 import { expect } from 'vitest'
 import { flowOutcome, skipReasons, type EndedFlow } from '../../../src/model/flow-ending.ts'
 import type { Sql } from '../../../src/sql/sql.ts'

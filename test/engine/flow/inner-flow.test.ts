@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { endBacklogged } from '../../../src/engine/dispatch/cancel-backlog.ts'
-import { resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
+import { resolveFlows } from '../../../src/engine/dispatch/sets.ts'
 import { parseExecutionId, parseFlowId } from '../../../src/model/id.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
 import { setup } from '../../support/setup.ts'
@@ -174,7 +174,7 @@ test('a flow that was cancelled while its member was skipped stays cancelled whe
   const inner = flow.inner['inner']!
   await flow.endTaken(await flow.take('a'), 'failed')
   // The skip of the member, and not yet of the members of its flow.
-  await resolveMoreOfFlows(fixture.sql, 50)
+  await resolveFlows(fixture.sql, 50)
   await fixture.engine.flows.cancel({ flowId: inner.flowId })
   await settle(fixture.sql)
   expect(await inner.states()).toEqual({ x: 'cancelled', y: 'cancelled' })
@@ -186,5 +186,5 @@ test('a flow that was cancelled while its member was skipped stays cancelled whe
 
 async function settle(sql: Sql): Promise<void> {
   let seen = 1
-  while (seen > 0) seen = (await resolveMoreOfFlows(sql, 50)).seen + (await endBacklogged(sql, 50)).seen
+  while (seen > 0) seen = (await resolveFlows(sql, 50)).seen + (await endBacklogged(sql, 50)).seen
 }

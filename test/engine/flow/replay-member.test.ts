@@ -1,6 +1,6 @@
 // A member of a flow runs once more, together with the members that its ending had skipped.
 import { expect, test } from 'vitest'
-import { resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
+import { resolveFlows } from '../../../src/engine/dispatch/sets.ts'
 import { refusal } from '../../support/refusal.ts'
 import { setup, type Fixture } from '../../support/setup.ts'
 import { withoutWriting } from '../../support/written.ts'
@@ -96,10 +96,10 @@ test('an ending that is not resolved yet is dropped when its member is replayed'
   await flow.end('a', 'failed')
   expect(await stored.dispatches.all(fixture.sql)).toHaveLength(1)
   expect(await replay(fixture, flow, 'a')).toMatchObject({ reopened: [] })
-  await resolveMoreOfFlows(fixture.sql, 10)
+  await resolveFlows(fixture.sql, 10)
   expect(await flow.states()).toEqual({ a: 'waiting', b: 'waiting_children' })
   await flow.end('a')
-  await resolveMoreOfFlows(fixture.sql, 10)
+  await resolveFlows(fixture.sql, 10)
   expect(await flow.states()).toEqual({ a: 'completed', b: 'waiting' })
 })
 

@@ -6,7 +6,7 @@ import type { Claim } from '../../../src/engine/execution/claim.ts'
 import type { SubmittedFlow } from '../../../src/engine/flow/submit-graph.ts'
 import { executionDeadline } from '../../../src/engine/duties/execution-deadline.ts'
 import { endBacklogged } from '../../../src/engine/dispatch/cancel-backlog.ts'
-import { resolveFlows, resolveMoreOfFlows } from '../../../src/engine/dispatch/sets.ts'
+import { resolveFlows } from '../../../src/engine/dispatch/sets.ts'
 import type { Ending } from '../../../src/model/edge-group.ts'
 import { EngineError } from '../../../src/model/errors.ts'
 import { parseExecutionId, parseFlowId, type ExecutionId } from '../../../src/model/id.ts'
@@ -157,7 +157,7 @@ class Trial {
   async #pass(): Promise<void> {
     const { sql } = this.#fixture
     const batch = 1 + Math.floor(this.#random() * 7)
-    const one = pick(this.#random, [resolveFlows, resolveMoreOfFlows, endBacklogged])
+    const one = pick(this.#random, [resolveFlows, endBacklogged])
     const how = pick(this.#random, [
       'once',
       'twice',
@@ -176,7 +176,7 @@ class Trial {
   async #settle(): Promise<void> {
     const { sql } = this.#fixture
     for (let round = 0; round < 20 * this.size + 20; round++) {
-      const taken = [await resolveFlows(sql, 50), await resolveMoreOfFlows(sql, 50), await endBacklogged(sql, 50)]
+      const taken = [await resolveFlows(sql, 50), await endBacklogged(sql, 50)]
       if (taken.every(({ seen }) => seen === 0)) return
     }
     expect.fail('the owed work does not come to an end')
