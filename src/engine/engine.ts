@@ -44,7 +44,7 @@ import { idPlaces } from './id-places.ts'
 import { flowOperations } from './flows.ts'
 import { checkLeases } from './lease/check.ts'
 import { listExpiredLeases } from './lease/list-expired.ts'
-import { checkRevokeRequest } from './lease/revoke.ts'
+import { revokeRequest } from './lease/revoke.ts'
 import { measureLanes } from './lane/measure.ts'
 import { listLanes } from './lane/list.ts'
 import type { Merger } from './kernel/merge.ts'
@@ -226,7 +226,7 @@ function byFullIds(engine: Shared): Operations {
     },
     flows: flowOperations(engine),
     leases: {
-      revoke: inSets(checkRevokeRequest, () => engine.revoke).one,
+      revoke: inSets(revokeRequest.check, () => engine.revoke).one,
       check: (caller, request) => checkLeases(sql, caller, request),
       listExpired: (caller, request = {}) => listExpiredLeases(sql, caller, request),
     },

@@ -95,7 +95,8 @@ export function duration({ minMs = 0, maxMs = limits.durationMs, allowed }: Dura
     check(name, value) {
       const ms = parseDuration(name, value)
       if (ms >= minMs && ms <= maxMs) return ms
-      throw refusal('invalid_input', name, `${ms} ms`, allowed ?? `${minMs} to ${maxMs} ms`)
+      const found = typeof value === 'string' ? show(value) : `${ms} ms`
+      throw refusal('invalid_input', name, found, allowed ?? `${minMs} to ${maxMs} ms`)
     },
     wire: { kind: 'duration', ...(maxMs !== limits.durationMs && { minMs, maxMs }) },
     column: 'int8',

@@ -10,7 +10,7 @@ import { clampPriority } from './policy.ts'
 import { refuseUnknownFields } from './shape.ts'
 import { parseKid } from './signing-key.ts'
 import type { TextRule } from './text.ts'
-import { checkTagKey, checkTagValue, tagKeyForm } from './tag.ts'
+import { checkTagKey, checkTagValue, parseTags, tagKeyForm, type Tags } from './tag.ts'
 
 const line = (maxBytes: number) => text({ minBytes: 1, maxBytes, refuseControls: true })
 
@@ -111,3 +111,6 @@ export const payloadFields = {
 
 /** The signed part of an approval link. */
 export const signedLink = unchecked<string>({ kind: 'pattern', pattern: /^[\w-]+$/, min: 1, max: limits.linkBytes })
+
+export const tags = checkedBy<Tags>(parseTags, { kind: 'named', name: 'Tags' })
+export const creator = text({ maxBytes: limits.creatorBytes })

@@ -1,16 +1,14 @@
 // The words of steps, which record what durable code has done so that a later run can continue there. They are wire strings and
 // column values; they never change.
 import type { ErrorCode } from './errors.ts'
-import { refusal } from './errors.ts'
 import { limits } from './limits.ts'
-import { checkText, show } from './text.ts'
+import { checkText } from './text.ts'
 
 export const stepKinds = ['step', 'sleep', 'wait', 'child', 'value', 'compensation', 'hook'] as const
 export type StepKind = (typeof stepKinds)[number]
 
 /** Pending: it has begun and is not over. A step has failed tries; a sleep or a wait has a due time. */
 export const recordedStates = ['pending', 'succeeded', 'failed', 'timed_out'] as const
-export type RecordedState = (typeof recordedStates)[number]
 
 /**
  * The states that readers see. Abandoned: still pending when the execution ended, such as the losers of a race, a sleep
@@ -21,11 +19,6 @@ export type StepState = (typeof stepStates)[number]
 
 export function checkStepName(field: string, value: unknown, code: ErrorCode = 'invalid_input'): string {
   return checkText(field, value, { minBytes: 1, maxBytes: limits.stepNameBytes, refuseControls: true, code })
-}
-
-export function checkStepIndex(field: string, value: unknown): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < limits.stepCount) return value
-  throw refusal('invalid_input', field, show(value), `a whole number from 0 to ${limits.stepCount - 1}`)
 }
 
 /**

@@ -1,21 +1,26 @@
 // The policy of task(), and how it combines with that of a submit. For each field the first of these with a value wins:
 // the submit, the registered task, the task as the submitter imports it, the built-in.
-import { parseDuration, type Duration } from './duration.ts'
+import { parseDuration } from './duration.ts'
 import { EngineError } from './errors.ts'
+import { duration, unchecked } from './field-kinds.ts'
+import type { RequestOf } from './field.ts'
 import { limits } from './limits.ts'
 import { checkLane } from './name.ts'
+import { lane, tags } from './named-fields.ts'
 import { completePolicy, parsePolicy, type ExecutionPolicy, type PartialPolicy, type PolicyInput } from './policy.ts'
 import { readShape, type Reader } from './shape.ts'
 import { parseTags, sortedTags, type Tags } from './tag.ts'
 
-/** As a caller writes it. */
-export interface TaskPolicyInput {
-  readonly lane?: string
-  readonly policy?: PolicyInput
+export const taskPolicyFields = {
+  lane: lane.optional(),
+  policy: unchecked<PolicyInput>({ kind: 'named', name: 'PolicyInput' }).optional(),
   /** From submit to ending. */
-  readonly deadline?: Duration
-  readonly tags?: Tags
+  deadline: duration().optional(),
+  tags: tags.optional(),
 }
+
+/** As a caller writes it. `parseTaskPolicy` checks it. */
+export interface TaskPolicyInput extends RequestOf<typeof taskPolicyFields> {}
 
 /** Checked. Null: the task does not set it. */
 export interface TaskPolicy {
@@ -31,8 +36,6 @@ const shape = {
   deadline: (at, value) => parseDuration(at, value),
   tags: (_, value) => parseTags(value),
 } satisfies Record<keyof TaskPolicyInput, Reader>
-
-export const taskPolicyFields = Object.keys(shape) as readonly (keyof TaskPolicyInput)[]
 
 export function parseTaskPolicy(at: string, value: unknown): TaskPolicy {
   const { lane = null, policy = null, deadline = null, tags = null } = readShape('invalid_input', at, value, shape)

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import * as bounds from '../../src/server/schema/bounds.ts'
+import { shapeOf } from '../../src/server/schema/of-fields.ts'
 import { duration, executionId, partition } from '../../src/server/schema/words.ts'
 import { parseCapabilities } from '../../src/model/capability.ts'
 import { parseDuration } from '../../src/model/duration.ts'
@@ -12,6 +13,17 @@ import { checkSignalName, checkWaitpointKey } from '../../src/model/signal.ts'
 import { parseKid } from '../../src/model/signing-key.ts'
 import { checkStepName } from '../../src/model/step.ts'
 import { checkTagKey, checkTagValue } from '../../src/model/tag.ts'
+import {
+  kid,
+  kind,
+  lane,
+  namespace,
+  reason,
+  signalName,
+  stepName,
+  version,
+  waitpointKey,
+} from '../../src/model/named-fields.ts'
 import { checkText } from '../../src/model/text.ts'
 
 const lengths = [0, 1, 2, 16, 17, 32, 63, 64, 65, 128, 200, 256, 257, 512, 1024, 4096]
@@ -20,16 +32,18 @@ const texts = letters.flatMap((letter) =>
   lengths.flatMap((length) => [letter.repeat(length), `a${letter.repeat(length)}b`, `${'a'.repeat(length)}${letter}`]),
 )
 
+const shape = shapeOf({ namespace, lane, kind, version, reason, signalName, waitpointKey, stepName, kid })
+
 const checks: Readonly<Record<string, readonly [schema: z.ZodType, check: (value: string) => unknown]>> = {
-  'a namespace': [bounds.namespace, checkNamespace],
-  'a lane': [bounds.lane, checkLane],
-  'a kind': [bounds.kind, checkKind],
-  'a version': [bounds.version, checkVersion],
-  'a reason': [bounds.reason, (text) => checkText('reason', text, { maxBytes: 4096 })],
-  'the name of a signal': [bounds.signalName, (text) => checkSignalName('name', text)],
-  'the key of a waitpoint': [bounds.waitpointKey, (text) => checkWaitpointKey('key', text)],
-  'the name of a step': [bounds.stepName, (text) => checkStepName('name', text)],
-  'the id of a signing key': [bounds.kid, (text) => parseKid(text)],
+  'a namespace': [shape.namespace, checkNamespace],
+  'a lane': [shape.lane, checkLane],
+  'a kind': [shape.kind, checkKind],
+  'a version': [shape.version, checkVersion],
+  'a reason': [shape.reason, (text) => checkText('reason', text, { maxBytes: 4096 })],
+  'the name of a signal': [shape.signalName, (text) => checkSignalName('name', text)],
+  'the key of a waitpoint': [shape.waitpointKey, (text) => checkWaitpointKey('key', text)],
+  'the name of a step': [shape.stepName, (text) => checkStepName('name', text)],
+  'the id of a signing key': [shape.kid, (text) => parseKid(text)],
   'a tag key': [bounds.tagKey, checkTagKey],
   'a tag value': [bounds.tagValue, (text) => checkTagValue('key', text)],
 }

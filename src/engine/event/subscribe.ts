@@ -1,52 +1,50 @@
 // Subscriptions to the log: events in order, without gaps or repeats, from now on or from a cursor. The first
 // subscriber starts the process's reader, the last one stops it.
+import { abortSignal, id, listOf, unchecked, word } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { namespace, tags } from '../../model/named-fields.ts'
 import { eventKinds } from '../../model/event-kind.ts'
-import { EngineError, refusal } from '../../model/errors.ts'
+import { EngineError } from '../../model/errors.ts'
 import { parseExecutionId, parseFlowId } from '../../model/id.ts'
-import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
-import { parseTags } from '../../model/tag.ts'
-import { nearest, show } from '../../model/text.ts'
+import { checkAbortSignal } from '../../model/shape.ts'
 import { silent, type Logger } from '../../sql/logger.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { namespaceFor, type Caller } from '../kernel/caller.ts'
 import { decodeEventCursor } from './cursor.ts'
-import { isKnownKind, type EventKind } from './log-event.ts'
 import { EventReader } from './reader.ts'
 import { LogSubscription, type EventFilter, type Subscription } from './subscription.ts'
 
-export interface SubscribeRequest {
+export const subscribeFields = {
   /** Left out: all kinds. */
-  readonly kinds?: readonly EventKind[]
+  kinds: listOf(word(eventKinds, 'EventKind'), {
+    each: 'kind',
+    min: 1,
+    allowed: 'an array of one or more event kinds',
+  }).optional(),
   /** Left out: all that the caller may see. */
-  readonly namespace?: string
+  namespace: namespace.optional(),
   /** Only events of executions that have all of these. */
-  readonly tags?: Readonly<Record<string, string>>
+  tags: tags.optional(),
   /** Only events of this flow and of its members. */
-  readonly flowId?: string
+  flowId: id('flow').optional(),
   /** Only events of this execution; not together with a flow. */
-  readonly executionId?: string
+  executionId: id('execution').optional(),
   /** The cursor of the last event that was handled. Left out or empty: from now on. */
-  readonly after?: string
+  after: unchecked<string>({ kind: 'named', name: 'Cursor' })
+    .optional()
+    .describe('The cursor of the last event that you handled.'),
   /** Ends the iteration. */
-  readonly signal?: AbortSignal
+  signal: abortSignal(),
 }
+
+export interface SubscribeRequest extends RequestOf<typeof subscribeFields> {}
 
 export interface SubscriptionsOptions {
   readonly logger?: Logger
   /** How long subscribers wait for one event before a warning names the transaction that blocks them. */
   readonly warnAfterMs?: number
 }
-
-const fields = [
-  'kinds',
-  'namespace',
-  'tags',
-  'flowId',
-  'executionId',
-  'after',
-  'signal',
-] as const satisfies readonly (keyof SubscribeRequest)[]
 
 const readLastId = statement({
   name: 'event.last-id',
@@ -135,8 +133,8 @@ export class Subscriptions {
 }
 
 function checkFilter(caller: Caller, request: SubscribeRequest): EventFilter {
-  refuseUnknownFields('subscribe', request, fields)
-  const { kinds, namespace, tags, flowId, executionId } = request
+  const { kinds, tags } = checkFields('subscribe', subscribeFields, request)
+  const { namespace, flowId, executionId } = request
   if (flowId !== undefined && executionId !== undefined) {
     throw new EngineError('invalid_input', 'subscribe takes flowId or executionId, not both', {
       field: 'flowId',
@@ -144,23 +142,9 @@ function checkFilter(caller: Caller, request: SubscribeRequest): EventFilter {
   }
   return {
     namespace: namespace === undefined ? caller.namespace : namespaceFor(caller, namespace),
-    kinds: kinds === undefined ? [] : checkKinds(kinds),
-    tags: parseTags(tags),
+    kinds: kinds ?? [],
+    tags: tags ?? {},
     flow: flowId === undefined ? null : parseFlowId(flowId),
     execution: executionId === undefined ? null : parseExecutionId(executionId),
   }
-}
-
-function checkKinds(kinds: unknown): readonly EventKind[] {
-  if (!Array.isArray(kinds) || kinds.length === 0) {
-    throw refusal('invalid_input', 'kinds', show(kinds), 'an array of one or more event kinds')
-  }
-  for (const kind of kinds) {
-    if (typeof kind === 'string' && isKnownKind(kind)) continue
-    const meant = typeof kind === 'string' ? nearest(kind, eventKinds) : undefined
-    const allowed =
-      meant === undefined ? `one of ${eventKinds.join(', ')}` : `a known event kind; did you mean ${meant}?`
-    throw refusal('invalid_input', 'kind', show(kind), allowed)
-  }
-  return kinds as EventKind[]
 }

@@ -2,38 +2,41 @@
 // grace, a running execution is asked to stop first: its holder is notified within a second, and may finish or clean up. It ends
 // as cancelled when it would return to the queue, at the latest at the end of the grace.
 import { cancel, type Cancelling, type CancelTerms } from '../../model/cancellation.ts'
-import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
+import { duration, flag } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
-import { limits } from '../../model/limits.ts'
 import type { LockedExecution } from '../../model/locked-execution.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { reason } from '../../model/named-fields.ts'
 import type { PublicState } from '../../model/state.ts'
-import { checkText, show } from '../../model/text.ts'
+import { show } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { SetOperation } from '../kernel/merge.ts'
 import { checkFence, type Fence } from '../transition/fence.ts'
+import { fenceFields } from '../transition/fenced-request.ts'
 import { checkTarget, decidedSet, type Target } from '../transition/operator-set.ts'
 import { asks, ends, type Transition } from '../transition/transitions.ts'
 import type { HeldCancellation } from './cancel-held.ts'
 
-export interface CancelRequest {
-  readonly executionId: string
-  readonly reason?: string
+export const cancelFields = {
+  executionId: fenceFields.executionId,
+  reason: reason.optional(),
   /** How long a running execution may continue after the request to stop; without it, or with 0, it ends at once. */
-  readonly grace?: Duration
+  grace: duration().default(0),
   /**
    * How long an execution that has registered a compensation may take to clean up, also when it was waiting; defaults to `grace`,
    * else to 10 minutes. Others end at once, or after their grace.
    */
-  readonly deadline?: Duration
+  deadline: duration().optional(),
   /** Ends it at once, without its compensations. */
-  readonly force?: boolean
+  force: flag().default(false),
   /** The lease, if the holder itself cancels. The cancel then works only while the lease is valid, and at once. */
-  readonly leaseId?: string
-  readonly leaseEpoch?: number
+  leaseId: fenceFields.leaseId.optional(),
+  leaseEpoch: fenceFields.leaseEpoch.optional(),
 }
+
+export interface CancelRequest extends RequestOf<typeof cancelFields> {}
 
 export type CancelResult =
   | { readonly kind: 'cancelled'; readonly executionId: ExecutionId; readonly from: PublicState }
@@ -48,14 +51,9 @@ export interface Cancellation extends Target, CancelTerms {
 }
 
 export function checkCancelRequest(caller: Caller, request: CancelRequest): Cancellation | HeldCancellation {
-  refuseUnknownFields('cancel', request, cancelFields)
-  const { executionId, leaseId, leaseEpoch, grace, deadline, force = false } = request
-  if (typeof force !== 'boolean') throw refusal('invalid_input', 'force', show(force), 'true or false')
-  const reason =
-    request.reason === undefined ? null : checkText('reason', request.reason, { maxBytes: limits.reasonBytes })
+  const { reason, graceMs, deadlineMs, force } = checkFields('cancel', cancelFields, request)
+  const { executionId, leaseId, leaseEpoch } = request
   if (leaseId === undefined && leaseEpoch === undefined) {
-    const graceMs = grace === undefined ? 0 : parseDuration('grace', grace)
-    const deadlineMs = deadline === undefined ? null : parseDuration('deadline', deadline)
     return { ...checkTarget(caller, executionId), reason, graceMs, deadlineMs, isForced: force }
   }
   for (const field of ['grace', 'deadline', 'force'] as const) {
@@ -64,16 +62,6 @@ export function checkCancelRequest(caller: Caller, request: CancelRequest): Canc
   }
   return { ...checkFence(caller, request as Fence), reason }
 }
-
-const cancelFields = [
-  'executionId',
-  'reason',
-  'grace',
-  'deadline',
-  'force',
-  'leaseId',
-  'leaseEpoch',
-] as const satisfies readonly (keyof CancelRequest)[]
 
 export function isByHolder(item: Cancellation | HeldCancellation): item is HeldCancellation {
   return 'leaseId' in item

@@ -3,92 +3,101 @@
 import { createHash, type Hash } from 'node:crypto'
 import { creatorOf, namespaceFor, type Acting } from '../kernel/caller.ts'
 import { parseCapabilities } from '../../model/capability.ts'
-import { parseDuration, type Duration } from '../../model/duration.ts'
+import { parseDuration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
+import { duration, id, time, unchecked, word } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import { formatExecutionId, mintExecutionIdParts, parseExecutionId, type FlowId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import { checkKind, checkLane, checkVersion } from '../../model/name.ts'
+import {
+  capabilities,
+  creator,
+  idempotencyKey,
+  kind,
+  lane,
+  namespace,
+  payloadFields,
+  priority,
+  tags,
+  version,
+} from '../../model/named-fields.ts'
 import { payloadOf } from '../../model/plain.ts'
 import { clampPriority, parsePartialPolicy, type PolicyInput } from '../../model/policy.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import { parseTaskPolicy, type TaskPolicyInput } from '../../model/task-policy.ts'
+import { parseTaskPolicy, taskPolicyFields, type TaskPolicyInput } from '../../model/task-policy.ts'
 import { parseTags, traceparentTag, type Tags } from '../../model/tag.ts'
 import { checkText, show } from '../../model/text.ts'
 import type { Queue } from '../queue/intern.ts'
-import { checkTime } from '../kernel/time.ts'
-import { onParentEnds, type CheckedExecution, type NewParent, type OnParentEnd } from '../transition/new-execution.ts'
+import { checkTime } from '../../model/time.ts'
+import { onParentEnds, type CheckedExecution, type NewParent } from '../transition/new-execution.ts'
 
-export interface CreateRequest {
-  /** Minted if omitted. A create with an existing id returns `duplicate`. */
-  readonly executionId?: string
+/** The fields of an execution that a member of a flow and a schedule have too. */
+export const executionFields = {
   /** The name of the task that runs it. */
-  readonly kind: string
-  /** Defaults to the caller's namespace. */
-  readonly namespace?: string
+  kind,
   /** Defaults to the task's lane, else `default`. */
-  readonly lane?: string
+  lane: lane.optional(),
   /** Only workers that serve this version claim it; if omitted, any worker does. */
-  readonly version?: string
+  version: version.optional(),
   /** Plain JSON; stored as the payload, encoded as `json`. */
-  readonly input?: unknown
+  input: unchecked<unknown>({ kind: 'json' })
+    .optional()
+    .describe('Plain JSON, which tasks read as it is. Send this or `payload`.'),
   /** Bytes, instead of `input`. */
-  readonly payload?: Uint8Array
+  payload: payloadFields.payload,
   /** How to read the payload; defaults to `json`. */
-  readonly payloadEncoding?: string
+  payloadEncoding: payloadFields.payloadEncoding.describe('Of `payload`; defaults to `json`.'),
   /** 0 to 9000, high first; a value outside is clamped, and the result reports it. */
-  readonly priority?: number
-  /** Not claimed before this duration from now has passed. */
-  readonly delay?: Duration
-  /** Not claimed before this time, in milliseconds since 1970. */
-  readonly delayUntil?: number
+  priority: priority.optional().describe('Higher runs first.'),
   /** Ends the execution as `expired`, in any state, after this duration from now. */
-  readonly deadline?: Duration
-  /** The same as a point in time, in milliseconds since 1970. */
-  readonly deadlineAt?: number
+  deadline: duration().optional(),
   /** Only workers that offer all of these claim it. */
-  readonly requiredCapabilities?: readonly string[]
+  requiredCapabilities: capabilities.optional(),
   /** Names and values to find it by. */
-  readonly tags?: Readonly<Record<string, string>>
+  tags: tags.optional(),
   /** Overrides the policy of the registered task, field by field. */
-  readonly policy?: PolicyInput
+  policy: unchecked<PolicyInput>({ kind: 'named', name: 'PolicyInput' })
+    .optional()
+    .describe('Goes before the policy of the registered task, field by field.'),
   /** The task's own defaults. A value applies where neither this request nor the registered task has one. */
-  readonly taskDefaults?: TaskPolicyInput
-  /** The name of its creator; defaults to the caller's actor. */
-  readonly creator?: string
-  /** The parent execution. The child shares its namespace and partition. */
-  readonly parentId?: string
-  /** What happens to it when its parent ends first: `cancel` (the default), or `detach` to let it continue. */
-  readonly onParentEnd?: OnParentEnd
-  /** A second create with the same key returns the first execution. Unique in the namespace; for a child, in its parent. */
-  readonly idempotencyKey?: string
-  /** How long the key is remembered; defaults to 24 h. */
-  readonly idempotencyTtl?: Duration
+  taskDefaults: unchecked<TaskPolicyInput>({ kind: 'fields', fields: taskPolicyFields })
+    .optional()
+    .describe('Apply where neither the request nor the registered task names a value.'),
 }
 
-const fields = [
-  'executionId',
-  'kind',
-  'namespace',
-  'lane',
-  'version',
-  'input',
-  'payload',
-  'payloadEncoding',
-  'priority',
-  'delay',
-  'delayUntil',
-  'deadline',
-  'deadlineAt',
-  'requiredCapabilities',
-  'tags',
-  'policy',
-  'taskDefaults',
-  'creator',
-  'parentId',
-  'onParentEnd',
-  'idempotencyKey',
-  'idempotencyTtl',
-] as const satisfies readonly (keyof CreateRequest)[]
+/** The fields of an execution that a member of a flow has too. */
+export const memberFields = {
+  ...executionFields,
+  /** Minted if omitted. A create with an existing id returns `duplicate`. */
+  executionId: id('execution').optional(),
+  /** Not claimed before this duration from now has passed. */
+  delay: duration().optional(),
+  /** Not claimed before this time, in milliseconds since 1970. */
+  delayUntil: time().optional(),
+  /** The same as `deadline` as a point in time, in milliseconds since 1970. */
+  deadlineAt: time().optional(),
+  /** The name of its creator; defaults to the caller's actor. */
+  creator: creator.optional(),
+  /** A second create with the same key returns the first execution. Unique in the namespace; for a child, in its parent. */
+  idempotencyKey: idempotencyKey.optional(),
+  /** How long the key is remembered; defaults to 24 h. */
+  idempotencyTtl: duration().optional(),
+}
+
+export const createFields = {
+  ...memberFields,
+  /** Defaults to the caller's namespace. */
+  namespace: namespace.optional(),
+  /** The parent execution. The child shares its namespace and partition. */
+  parentId: id('execution').optional(),
+  /** What happens to it when its parent ends first: `cancel` (the default), or `detach` to let it continue. */
+  onParentEnd: word(onParentEnds).optional(),
+}
+
+export interface CreateRequest extends RequestOf<typeof createFields> {}
+
+const fields = Object.keys(createFields)
 
 const dayMs = 86_400_000
 

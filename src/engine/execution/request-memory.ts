@@ -18,11 +18,6 @@ export interface Repeatable {
   readonly mayRepeat: boolean
 }
 
-export function checkRequestId(requestId: unknown): Repeatable {
-  if (requestId === undefined) return { requestId: randomUUID(), mayRepeat: false }
-  return { requestId: checkText('requestId', requestId, idRule), mayRepeat: true }
-}
-
 const idRule = { minBytes: 1, maxBytes: limits.requestIdBytes, refuseControls: true }
 
 /** The columns `request_id` and `may_repeat` of `input`: a field, and the value derived from it. */

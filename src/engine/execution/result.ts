@@ -1,6 +1,7 @@
-import { parseDuration, type Duration } from '../../model/duration.ts'
 import { parseExecutionId } from '../../model/id.ts'
-import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
+import { abortSignal } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { wait } from '../../model/named-fields.ts'
 import type { PublicState } from '../../model/state.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
@@ -9,12 +10,14 @@ import { visibleExecution } from '../kernel/visible.ts'
 import { outlast } from '../kernel/outlast.ts'
 import type { Endings } from './endings.ts'
 
-export interface ResultRequest {
-  /** How long to wait for the ending; defaults to no wait. */
-  readonly wait?: Duration
+export const resultFields = {
+  /** How long to wait for it to end; defaults to no wait. */
+  wait: wait.default(0).describe('How long to wait for it to end, a minute at most.'),
   /** Ends the wait early. */
-  readonly signal?: AbortSignal
+  signal: abortSignal(),
 }
+
+export interface ResultRequest extends RequestOf<typeof resultFields> {}
 
 export type ExecutionResult =
   | { readonly kind: 'pending'; readonly publicState: PublicState }
@@ -56,10 +59,7 @@ export async function result(
   executionId: string,
   request: ResultRequest,
 ): Promise<ExecutionResult | null> {
-  refuseUnknownFields('result', request, ['wait', 'signal'])
-  const { wait, signal } = request
-  const waitMs = wait === undefined ? 0 : parseDuration('wait', wait)
-  checkAbortSignal(signal)
+  const { waitMs, signal } = checkFields('result', resultFields, request)
   const until = performance.now() + waitMs
   const readNow = (): Promise<ExecutionResult | null> => read(sql, caller, executionId)
   const found = await outlast({ until, signal }, readNow)

@@ -5,13 +5,12 @@
 // continue are sealed: they accept no more edges.
 import { setTimeout as pause } from 'node:timers/promises'
 import { attached } from '../../model/attached.ts'
-import { parseDuration, type Duration } from '../../model/duration.ts'
-import { EngineError, refusal } from '../../model/errors.ts'
+import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, type ExecutionId, type FlowId } from '../../model/id.ts'
-import { limits } from '../../model/limits.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { id, word } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { reason, wait } from '../../model/named-fields.ts'
 import type { TerminalOutcome } from '../../model/state.ts'
-import { checkText, oneOf as oneOfWords, show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { oneOf, statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -32,14 +31,16 @@ export const cancelPolicies = ['cancel_all', 'cancel_pending', 'flow_only'] as c
 /** All members that have not ended; those that never ran; or none, and they continue. */
 export type CancelPolicy = (typeof cancelPolicies)[number]
 
-export interface CancelFlowRequest {
-  readonly flowId: string
+export const cancelFlowFields = {
+  flowId: id('flow'),
   /** Defaults to `cancel_all`. */
-  readonly policy?: CancelPolicy
-  readonly reason?: string
+  policy: word(cancelPolicies, 'CancelPolicy').default('cancel_all'),
+  reason: reason.optional(),
   /** How long to wait for the members' endings. Left out: they end soon after the call returns. */
-  readonly wait?: Duration
+  wait: wait.optional(),
 }
+
+export interface CancelFlowRequest extends RequestOf<typeof cancelFlowFields> {}
 
 export interface CancelFlowResult {
   /**
@@ -229,7 +230,8 @@ export async function cancelFlow(
   caller: Caller,
   request: CancelFlowRequest,
 ): Promise<CancelFlowResult> {
-  const { target, policy, reason, waitMs } = checkCancelFlowRequest(caller, request)
+  const { policy, reason, waitMs } = checkFields('cancel', cancelFlowFields, request)
+  const target = checkFlowTarget(caller, request.flowId)
   const { flowId, partition, uuid, namespace, actor } = target
   const flow = { flow_id: uuid, partition_key: partition, namespace }
   const sending = { again: false }
@@ -261,20 +263,6 @@ export async function cancelFlow(
   const isDone = waitMs !== null && (await awaitEndings(sql, dispatcher, uuid, waitMs))
   if (isRepeat && !isOurs) return { kind: 'already_cancelled', ...answer }
   return { kind: isDone || answer.memberCount === 0 ? 'cancelled' : 'cancellation_scheduled', ...answer }
-}
-
-function checkCancelFlowRequest(caller: Caller, request: CancelFlowRequest) {
-  refuseUnknownFields('cancel', request, ['flowId', 'policy', 'reason', 'wait'])
-  const { flowId, policy = 'cancel_all', reason, wait } = request
-  if (!cancelPolicies.includes(policy)) {
-    throw refusal('invalid_input', 'policy', show(policy), oneOfWords(policy, cancelPolicies))
-  }
-  return {
-    target: checkFlowTarget(caller, flowId),
-    policy,
-    reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
-    waitMs: wait === undefined ? null : parseDuration('wait', wait),
-  }
 }
 
 function hasEnded(flowId: FlowId, outcome: TerminalOutcome): EngineError {

@@ -1,11 +1,11 @@
 // Creates a flow without members; `addMember` and `connect` extend it, `close` ends that.
 import type { FlowId } from '../../model/id.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { checkFields } from '../../model/field.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { noEffects, onlyEvents, type Written } from '../kernel/effects.ts'
 import { untilSent } from '../kernel/resend.ts'
-import { checkFlowRequest, type FlowRequest } from './flow-request.ts'
+import { checkFlowRequest, flowFields, type FlowRequest } from './flow-request.ts'
 import { flowIdTaken } from './graph-refusal.ts'
 import type { FlowDeps } from './flow-deps.ts'
 
@@ -65,7 +65,7 @@ export async function createFlow(
   caller: Caller,
   request: FlowRequest,
 ): Promise<Written<FlowCreated>> {
-  refuseUnknownFields('create', request, ['flowId', 'kind', 'namespace', 'tags', 'creator'])
+  checkFields('create', flowFields, request)
   const { flowId, uuid, partition, namespace, kind, creator, actor, tags, minted } = checkFlowRequest(caller, request)
   const identity = { flow_id: uuid, partition_key: partition, namespace }
   const sending = { again: false }

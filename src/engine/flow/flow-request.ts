@@ -1,20 +1,25 @@
 // The fields of a flow as a whole.
+import { id } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import { formatFlowId, mintFlowId, parseFlowId, type FlowId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
+import { creator, kind, namespace, tags } from '../../model/named-fields.ts'
 import { checkKind } from '../../model/name.ts'
 import { parseTags } from '../../model/tag.ts'
 import { checkText } from '../../model/text.ts'
 import { creatorOf, namespaceFor, type Acting } from '../kernel/caller.ts'
 
-export interface FlowRequest {
+export const flowFields = {
   /** Minted when left out. The same request again returns `duplicate`. */
-  readonly flowId?: string
-  readonly kind: string
-  readonly namespace?: string
-  readonly tags?: Readonly<Record<string, string>>
+  flowId: id('flow').optional(),
+  kind,
+  namespace: namespace.optional(),
+  tags: tags.optional(),
   /** The creator; defaults to the caller's actor. */
-  readonly creator?: string
+  creator: creator.optional(),
 }
+
+export interface FlowRequest extends RequestOf<typeof flowFields> {}
 
 /** A checked flow, as the statements take it. */
 export interface NewFlow {

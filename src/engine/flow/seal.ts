@@ -3,7 +3,8 @@
 import type { GroupState } from '../../model/edge-group.ts'
 import { EngineError } from '../../model/errors.ts'
 import { formatExecutionId, type ExecutionId, type FlowId } from '../../model/id.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { id } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import { call } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -15,10 +16,9 @@ import type { FlowDeps } from './flow-deps.ts'
 import { oweDispatch, owedAnswer, owedRow } from './owe-dispatch.ts'
 import { lostUpstreams, sealGroups } from './seal-groups.ts'
 
-export interface SealRequest {
-  readonly flowId: string
-  readonly downstream: string
-}
+export const sealFields = { flowId: id('flow'), downstream: id('execution') }
+
+export interface SealRequest extends RequestOf<typeof sealFields> {}
 
 export interface Sealed {
   readonly kind: 'sealed' | 'already_sealed'
@@ -69,7 +69,7 @@ ${owedAnswer}`,
 })
 
 export async function seal(deps: FlowDeps, caller: Caller, request: SealRequest): Promise<Written<Sealed>> {
-  refuseUnknownFields('seal', request, ['flowId', 'downstream'])
+  checkFields('seal', sealFields, request)
   const target = checkFlowTarget(caller, request.flowId)
   const downstream_id = checkMember(target, request.downstream)
   const { flowId, uuid: flow_id, partition, actor } = target

@@ -1,7 +1,8 @@
 // Waits for the end of a flow. A hint tells of it at once; a poll is the guarantee where hints do not come.
-import { parseDuration, type Duration } from '../../model/duration.ts'
+import { abortSignal } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
+import { wait } from '../../model/named-fields.ts'
 import { EngineError } from '../../model/errors.ts'
-import { checkAbortSignal, refuseUnknownFields } from '../../model/shape.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -10,12 +11,14 @@ import type { Hints } from '../kernel/hint.ts'
 import { outlast } from '../kernel/outlast.ts'
 import { describeFlow, type FlowDetail } from './describe.ts'
 
-export interface WaitForFlowRequest {
+export const waitForFlowFields = {
   /** Left out: as long as it takes. */
-  readonly timeout?: Duration
+  timeout: wait.optional().describe('A minute at most; defaults to 30 s.'),
   /** Ends the wait, with the signal's reason. */
-  readonly signal?: AbortSignal
+  signal: abortSignal(),
 }
+
+export interface WaitForFlowRequest extends RequestOf<typeof waitForFlowFields> {}
 
 // Between two polls: short at first, because a short flow may end before its hint can arrive.
 const firstPollMs = 20
@@ -39,10 +42,9 @@ export async function waitForFlow(
   flowId: string,
   request: WaitForFlowRequest = {},
 ): Promise<FlowDetail> {
-  refuseUnknownFields('flows.wait', request, ['timeout', 'signal'])
+  const { timeoutMs: givenMs, signal } = checkFields('flows.wait', waitForFlowFields, request)
   const target = visibleFlow(caller, flowId)
-  const timeoutMs = request.timeout === undefined ? Infinity : parseDuration('timeout', request.timeout)
-  const signal = checkAbortSignal(request.signal)
+  const timeoutMs = givenMs ?? Infinity
   const waitUntil = performance.now() + timeoutMs
   const readEnded = async (): Promise<FlowDetail | null> => {
     const [found] = await sql.query(readEnd, target)

@@ -1,30 +1,39 @@
 // Revoke: an operator ends a lease. The execution returns to its queue with the same attempt; the holder's next
 // write is refused, because its lease was revoked.
+import { text } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import type { ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
 import type { LockedExecution } from '../../model/locked-execution.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
+import { reason } from '../../model/named-fields.ts'
 import { isEnded } from '../../model/state.ts'
 import { cancelledWhenLeft, endsWhenLeft } from '../../model/stop.ts'
-import { checkText } from '../../model/text.ts'
 import type { Sql } from '../../sql/sql.ts'
-import { checkRequestId, readRequestsCall, rememberRequestsCall, type Repeatable } from '../execution/request-memory.ts'
-import type { Caller } from '../kernel/caller.ts'
+import { mayRepeat, readRequestsCall, rememberRequestsCall, requestId } from '../execution/request-memory.ts'
 import type { SetOperation } from '../kernel/merge.ts'
-import { checkTarget, decidedSet, type DecidedTarget, type Target } from '../transition/operator-set.ts'
+import type { ItemOf } from '../kernel/set-request.ts'
+import { operatorRequest } from '../transition/operator-request.ts'
+import { decidedSet, type DecidedTarget } from '../transition/operator-set.ts'
 import { readProgressedCall } from '../transition/read-locked.ts'
 import { ends, requeues } from '../transition/transitions.ts'
 
-export interface RevokeRequest {
-  readonly executionId: string
-  /** Only from this worker instance; if omitted, from any. */
-  readonly workerInstanceId?: string
-  /** Only this lease. */
-  readonly leaseId?: string
-  readonly reason?: string
-  /** A call with the id of an earlier one returns its result; without an id, each call acts by itself. */
-  readonly requestId?: string
-}
+export const revokeRequest = operatorRequest(
+  'revoke',
+  {
+    /** Only from this worker instance; if omitted, from any. */
+    workerInstanceId: text({ maxBytes: limits.workerNameBytes }).optional(),
+    /** Only this lease. */
+    leaseId: text({ maxBytes: limits.leaseIdBytes }).optional(),
+    reason: reason.optional(),
+    /** A call with the id of an earlier one returns its result; without an id, each call acts by itself. */
+    requestId,
+  },
+  { mayRepeat },
+)
+
+export interface RevokeRequest extends RequestOf<typeof revokeRequest.fields> {}
+
+type Revocation = ItemOf<typeof revokeRequest>
 
 export type RevokeResult =
   | {
@@ -52,27 +61,6 @@ export type NotHeld =
   | 'no_active_lease'
   | 'different_worker_instance_id'
   | 'lease_id_mismatch'
-
-export interface Revocation extends Target, Repeatable {
-  readonly workerInstanceId: string | null
-  readonly leaseId: string | null
-  readonly reason: string | null
-}
-
-export function checkRevokeRequest(caller: Caller, request: RevokeRequest): Revocation {
-  refuseUnknownFields('revoke', request, ['executionId', 'workerInstanceId', 'leaseId', 'reason', 'requestId'])
-  const { executionId, workerInstanceId, leaseId, reason, requestId } = request
-  return {
-    ...checkTarget(caller, executionId),
-    ...checkRequestId(requestId),
-    workerInstanceId:
-      workerInstanceId === undefined
-        ? null
-        : checkText('workerInstanceId', workerInstanceId, { maxBytes: limits.workerNameBytes }),
-    leaseId: leaseId === undefined ? null : checkText('leaseId', leaseId, { maxBytes: limits.leaseIdBytes }),
-    reason: reason === undefined ? null : checkText('reason', reason, { maxBytes: limits.reasonBytes }),
-  }
-}
 
 /** The result as it is stored. */
 type Kept =

@@ -1,59 +1,52 @@
 // What a caller may ask of `schedules.put`, checked whole before anything is sent.
 import { createHash } from 'node:crypto'
-import { parseDuration, type Duration } from '../../model/duration.ts'
+import type { Duration } from '../../model/duration.ts'
 import { refusal } from '../../model/errors.ts'
+import { duration, time, unchecked, whole, word } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf, type Wire } from '../../model/field.ts'
 import { partitionOfKey } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
+import { namespace } from '../../model/named-fields.ts'
 import { catchUps, overlaps, type CatchUp, type Overlap } from '../../model/schedule.ts'
 import { parseTiming, type TimingRequest } from '../../model/schedule-timing.ts'
-import { refuseUnknownFields } from '../../model/shape.ts'
-import { oneOf, show } from '../../model/text.ts'
+import { show } from '../../model/text.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { checkCreateRequest, type CreateRequest } from '../execution/create-request.ts'
+import { checkCreateRequest, executionFields } from '../execution/create-request.ts'
 import type { CheckedExecution } from '../transition/new-execution.ts'
-import { checkTime } from '../kernel/time.ts'
-import { checkScheduleId } from './named.ts'
+import { scheduleId } from './named.ts'
 
-/** The create request of its executions, without the fields that differ between them. */
-export type ScheduledExecution = Pick<
-  CreateRequest,
-  | 'kind'
-  | 'namespace'
-  | 'lane'
-  | 'version'
-  | 'input'
-  | 'payload'
-  | 'payloadEncoding'
-  | 'priority'
-  | 'deadline'
-  | 'requiredCapabilities'
-  | 'tags'
-  | 'policy'
-  | 'taskDefaults'
->
+/** The fields of its executions. */
+const scheduledFields = { ...executionFields, namespace: namespace.optional() }
 
-export interface PutScheduleRequest extends ScheduledExecution {
+export interface ScheduledExecution extends RequestOf<typeof scheduledFields> {}
+
+const line = (maxBytes: number): Wire => ({ kind: 'text', rule: { minBytes: 1, maxBytes, printableAscii: true } })
+
+export const putScheduleFields = {
   /** 1 to 200 bytes, within the namespace. */
-  readonly scheduleId: string
+  scheduleId,
+  ...scheduledFields,
   /** Five fields, or six with seconds, or a word such as `@daily`; in `timeZone`, which is UTC when left out. */
-  readonly cron?: string
-  readonly timeZone?: string
+  cron: unchecked<string>(line(limits.cronBytes)).optional(),
+  timeZone: unchecked<string>(line(limits.timeZoneBytes)).optional(),
   /** Once an interval of at least a second, counted from when it was first put. */
-  readonly every?: Duration
+  every: unchecked<Duration>({ kind: 'duration' }).optional(),
   /** When the last execution has not ended: `skip` (the default), `queue`, `cancelPrevious` or `allow`. */
-  readonly overlap?: Overlap
+  overlap: word(overlaps).default('skip'),
   /**
    * Which missed times still create an execution: `none`, the `last` (the default), or `all` up to `catchUpLimit`, the
    * newest first. Times are missed while no process runs duties.
    */
-  readonly catchUp?: CatchUp
+  catchUp: word(catchUps).default('last'),
   /** 1 to 1,000; 100 when left out. */
-  readonly catchUpLimit?: number
+  catchUpLimit: whole({ min: 1, max: limits.catchUpCount }).optional(),
   /** Each execution may be claimed up to so much later, so that not all begin at once. */
-  readonly jitter?: Duration
+  jitter: duration({ maxMs: limits.jitterMs, allowed: 'at most a day' }).default(0),
   /** No time after this one. */
-  readonly until?: number
+  until: time().optional(),
 }
+
+export interface PutScheduleRequest extends RequestOf<typeof putScheduleFields> {}
 
 /** A checked request. */
 export interface NewSchedule {
@@ -70,51 +63,21 @@ export interface NewSchedule {
   readonly requestHash: Uint8Array
 }
 
-const executionFields = [
-  'kind',
-  'namespace',
-  'lane',
-  'version',
-  'input',
-  'payload',
-  'payloadEncoding',
-  'priority',
-  'deadline',
-  'requiredCapabilities',
-  'tags',
-  'policy',
-  'taskDefaults',
-] as const satisfies readonly (keyof ScheduledExecution)[]
-
-const ownFields = [
-  'scheduleId',
-  'cron',
-  'timeZone',
-  'every',
-  'overlap',
-  'catchUp',
-  'catchUpLimit',
-  'jitter',
-  'until',
-] as const satisfies readonly (keyof PutScheduleRequest)[]
-
 export function checkPutRequest(caller: Caller, request: PutScheduleRequest): NewSchedule {
-  refuseUnknownFields('schedules.put', request, [...ownFields, ...executionFields])
-  const scheduleId = checkScheduleId(request.scheduleId)
-  const { overlap = 'skip', catchUp = 'last', jitter, until } = request
-  const given = executionFields.flatMap((field) => (request[field] === undefined ? [] : [[field, request[field]]]))
-  const execution = checkCreateRequest(caller, {
-    ...(Object.fromEntries(given) as ScheduledExecution),
-    creator: creatorOf(scheduleId),
-  })
+  const { scheduleId, overlap, catchUp, ...checked } = checkFields('schedules.put', putScheduleFields, request)
+  const execution = checkCreateRequest(caller, { ...scheduledOf(request), creator: creatorOf(scheduleId) })
   const { namespace } = execution.queue
+  if (checked.catchUpLimit !== null && catchUp !== 'all') {
+    throw refusal('invalid_input', 'catchUpLimit', show(checked.catchUpLimit), "omitted, unless catchUp is 'all'")
+  }
+  // In this order, which the hash of the request depends on.
   const asked = {
     timing: parseTiming(request),
-    overlap: checkWord('overlap', overlap, overlaps),
-    catchUp: checkWord('catchUp', catchUp, catchUps),
-    catchUpLimit: checkLimit(request.catchUpLimit, catchUp),
-    jitterMs: jitter === undefined ? 0 : checkJitter(jitter),
-    until: until === undefined ? null : checkTime('until', until),
+    overlap,
+    catchUp,
+    catchUpLimit: checked.catchUpLimit ?? limits.defaultCatchUpCount,
+    jitterMs: checked.jitterMs,
+    until: checked.until,
   }
   const partition = partitionOfKey(namespace, scheduleId)
   return { scheduleId, namespace, partition, ...asked, execution, requestHash: hashRequest(asked, execution) }
@@ -125,24 +88,9 @@ export function creatorOf(scheduleId: string): string {
   return `schedule ${scheduleId}`
 }
 
-function checkWord<Word extends string>(field: string, value: unknown, words: readonly Word[]): Word {
-  const known = words.find((word) => word === value)
-  if (known !== undefined) return known
-  throw refusal('invalid_input', field, show(value), oneOf(value, words))
-}
-
-function checkLimit(limit: unknown, catchUp: CatchUp): number {
-  if (limit === undefined) return limits.defaultCatchUpCount
-  if (catchUp !== 'all') throw refusal('invalid_input', 'catchUpLimit', show(limit), "omitted, unless catchUp is 'all'")
-  if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= limits.catchUpCount)
-    return limit as number
-  throw refusal('invalid_input', 'catchUpLimit', show(limit), `a whole number from 1 to ${limits.catchUpCount}`)
-}
-
-function checkJitter(jitter: Duration): number {
-  const jitterMs = parseDuration('jitter', jitter)
-  if (jitterMs <= limits.jitterMs) return jitterMs
-  throw refusal('invalid_input', 'jitter', show(jitter), 'at most a day')
+function scheduledOf(request: PutScheduleRequest): ScheduledExecution {
+  const given = Object.entries(request).filter(([name, value]) => name in scheduledFields && value !== undefined)
+  return Object.fromEntries(given) as unknown as ScheduledExecution
 }
 
 // The same request again changes nothing, though every start of an application puts its schedules.

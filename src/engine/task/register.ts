@@ -2,23 +2,27 @@
 // registrations of a kind and version the newest wins. They stay when workers leave.
 import { createHash } from 'node:crypto'
 import { refusal } from '../../model/errors.ts'
-import { checkedBy } from '../../model/field-kinds.ts'
+import { checkedBy, unchecked } from '../../model/field-kinds.ts'
+import type { RequestOf } from '../../model/field.ts'
 import { limits } from '../../model/limits.ts'
-import { checkKind, checkVersion } from '../../model/name.ts'
+import { kind, version } from '../../model/named-fields.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import { parseTaskPolicy, taskPolicyFields, type TaskPolicy, type TaskPolicyInput } from '../../model/task-policy.ts'
+import { parseTaskPolicy, taskPolicyFields, type TaskPolicy } from '../../model/task-policy.ts'
 import { show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import { sharedScope } from '../signing-key/scope.ts'
 
-export interface RegisteredTask extends TaskPolicyInput {
-  readonly kind: string
+const registeredTaskFields = {
+  kind,
   /** Left out: the task has none. */
-  readonly version?: string
+  version: version.optional(),
+  ...taskPolicyFields,
 }
 
-export interface NewTask extends TaskPolicy {
+export interface RegisteredTask extends RequestOf<typeof registeredTaskFields> {}
+
+interface NewTask extends TaskPolicy {
   readonly kind: string
   /** Empty: none. */
   readonly version: string
@@ -33,9 +37,12 @@ function checkTasks(tasks: unknown): readonly NewTask[] {
   const checked = new Map<string, NewTask>()
   tasks.forEach((task: unknown, index) => {
     const at = `tasks[${index}]`
-    refuseUnknownFields(at, task, ['kind', 'version', ...taskPolicyFields])
-    const { kind, version, ...policy } = task as RegisteredTask
-    const identity = { kind: checkKind(kind), version: version === undefined ? '' : checkVersion(version) }
+    refuseUnknownFields(at, task, Object.keys(registeredTaskFields))
+    const { kind: kindName, version: versionName, ...policy } = task as RegisteredTask
+    const identity = {
+      kind: kind.read('kind', kindName, {}),
+      version: versionName === undefined ? '' : version.read('version', versionName, {}),
+    }
     const key = `${identity.kind}\0${identity.version}`
     if (checked.has(key)) throw refusal('invalid_input', at, 'a task that is listed before', 'listed once')
     checked.set(key, { ...identity, ...parseTaskPolicy(at, policy) })
@@ -44,8 +51,9 @@ function checkTasks(tasks: unknown): readonly NewTask[] {
 }
 
 export const registeredTasks = checkedBy<readonly RegisteredTask[], readonly NewTask[]>(checkTasks, {
-  kind: 'named',
-  name: 'registeredTasks',
+  kind: 'list',
+  of: unchecked({ kind: 'fields', fields: registeredTaskFields }),
+  max: limits.workerKindCount,
 })
 
 const internPolicies = statement({

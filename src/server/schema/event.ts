@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { subscribeFields } from '../../engine/event/subscribe.ts'
 import { pageFields } from '../../engine/kernel/page.ts'
 import { id } from '../../model/field-kinds.ts'
 import { requestOf } from './of-fields.ts'
 import * as bounds from './bounds.ts'
 import { eventKinds } from '../../model/event-kind.ts'
 import { terminalOutcomes } from '../../model/state.ts'
-import { answer, executionId, flowId, json, named, nextCursor, request, tags, time } from './words.ts'
+import { answer, executionId, flowId, json, named, nextCursor, time } from './words.ts'
 
 export const event = named(
   'Event',
@@ -31,21 +32,13 @@ export const event = named(
   }),
 )
 
+named('EventKind', z.enum(eventKinds))
+
 export const timelinePage = named('TimelinePage', answer({ events: z.array(event), nextCursor }))
 
 export const eventShapes = {
   subscribe: {
-    request: request({
-      kinds: z
-        .array(named('EventKind', z.enum(eventKinds)))
-        .min(1)
-        .optional(),
-      namespace: bounds.namespace.optional(),
-      tags: tags.optional(),
-      flowId: flowId.optional(),
-      executionId: executionId.optional(),
-      after: bounds.cursorText.optional().describe('The cursor of the last event that you handled.'),
-    }),
+    request: requestOf(subscribeFields),
     answer: event,
   },
   timeline: { request: requestOf({ executionId: id('execution'), ...pageFields }), answer: timelinePage },

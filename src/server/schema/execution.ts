@@ -2,6 +2,10 @@ import { z } from 'zod'
 import { changePriorityRequest } from '../../engine/execution/change-priority.ts'
 import { claimByIdFields } from '../../engine/execution/claim-by-id.ts'
 import { claimFields } from '../../engine/execution/claimer.ts'
+import { cancelFields } from '../../engine/execution/cancel.ts'
+import { createFields } from '../../engine/execution/create-request.ts'
+import { resultFields } from '../../engine/execution/result.ts'
+import { id } from '../../model/field-kinds.ts'
 import { countFields } from '../../engine/execution/count.ts'
 import { grantRequest } from '../../engine/execution/grant.ts'
 import * as bounds from './bounds.ts'
@@ -11,15 +15,13 @@ import { listFields } from '../../engine/execution/list.ts'
 import { replayRequest } from '../../engine/execution/replay-request.ts'
 import { resumeRequest } from '../../engine/execution/resume.ts'
 import { requestOf, written } from './of-fields.ts'
-import { applied, policyInput, taskPolicyFields } from './policy.ts'
+import { applied } from './policy.ts'
 import {
   answer,
   bytes,
   count,
-  duration,
   executionId,
   flowId,
-  json,
   named,
   nextCursor,
   plainAnswer,
@@ -27,47 +29,11 @@ import {
   request,
   set,
   setAnswer,
-  shortWait,
-  tags,
   time,
 } from './words.ts'
 import { publicStates } from '../../model/state.ts'
 
-/** The fields of an execution that a member of a flow and a schedule have too. */
-export const executionFields = {
-  kind: bounds.kind,
-  lane: bounds.lane.optional(),
-  version: bounds.version.optional(),
-  input: json.optional().describe('Plain JSON, which tasks read as it is. Send this or `payload`.'),
-  payload: bytes.optional(),
-  payloadEncoding: bounds.encoding.optional().describe('Of `payload`; defaults to `json`.'),
-  priority: bounds.priority.optional().describe('Higher runs first.'),
-  deadline: duration.optional(),
-  requiredCapabilities: bounds.capabilities.optional(),
-  tags: tags.optional(),
-  policy: policyInput.optional().describe('Goes before the policy of the registered task, field by field.'),
-  taskDefaults: request(taskPolicyFields)
-    .optional()
-    .describe('Apply where neither the request nor the registered task names a value.'),
-}
-
-export const memberFields = {
-  ...executionFields,
-  executionId: executionId.optional(),
-  delay: duration.optional(),
-  delayUntil: time.optional(),
-  deadlineAt: time.optional(),
-  creator: bounds.creator.optional(),
-  idempotencyKey: bounds.idempotencyKey.optional(),
-  idempotencyTtl: duration.optional(),
-}
-
-const create = request({
-  ...memberFields,
-  namespace: bounds.namespace.optional(),
-  parentId: executionId.optional(),
-  onParentEnd: z.enum(['cancel', 'detach']).optional(),
-})
+const create = requestOf(createFields)
 
 const created = named(
   'CreateResult',
@@ -83,15 +49,7 @@ const created = named(
   ]),
 )
 
-const cancel = request({
-  executionId,
-  reason: bounds.reason.optional(),
-  grace: duration.optional(),
-  deadline: duration.optional(),
-  force: z.boolean().optional(),
-  leaseId: bounds.leaseId.optional(),
-  leaseEpoch: bounds.epoch.optional(),
-})
+const cancel = requestOf(cancelFields)
 
 const cancelled = named(
   'CancelResult',
@@ -157,10 +115,7 @@ export const executionShapes = {
   describe: { request: byId, answer: execution },
   explain: { request: byId, answer: explanation },
   result: {
-    request: request({
-      executionId,
-      wait: shortWait.optional().describe('How long to wait for it to end, a minute at most.'),
-    }),
+    request: requestOf({ executionId: id('execution'), ...resultFields }),
     answer: z.union([
       answer({ kind: z.literal('pending'), publicState }),
       answer({

@@ -4,7 +4,8 @@ import * as bounds from './bounds.ts'
 import { edgeKinds, onSatisfiedWords } from '../../model/edge-group.ts'
 import { limits } from '../../model/limits.ts'
 import { eligibilityStates, publicStates } from '../../model/state.ts'
-import { memberFields } from './execution.ts'
+import { memberFields } from '../../engine/execution/create-request.ts'
+import { shapeOf } from './of-fields.ts'
 import { answer, count, executionId, flowId, named, request, tags, time } from './words.ts'
 
 const onSatisfied = z.enum(onSatisfiedWords)
@@ -40,7 +41,7 @@ const graphMember = named(
   'GraphMember',
   request({
     name: bounds.memberName,
-    ...memberFields,
+    ...shapeOf(memberFields),
     kind: bounds.kind.optional().describe('For an execution; a nested flow has its own.'),
     flow: z.lazy((): z.ZodType => innerFlow).optional(),
   }),

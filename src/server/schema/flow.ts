@@ -4,26 +4,18 @@ import { listFlowsFields } from '../../engine/flow/list.ts'
 import { upstreamResultsFields } from '../../engine/flow/upstream-results.ts'
 import { pageFields } from '../../engine/kernel/page.ts'
 import { id } from '../../model/field-kinds.ts'
-import { requestOf } from './of-fields.ts'
+import { requestOf, shapeOf } from './of-fields.ts'
 import * as bounds from './bounds.ts'
 import { edgeKinds } from '../../model/edge-group.ts'
 import { publicStates } from '../../model/state.ts'
 import { timelinePage } from './event.ts'
-import { memberFields } from './execution.ts'
+import { memberFields } from '../../engine/execution/create-request.ts'
+import { cancelFlowFields } from '../../engine/flow/cancel.ts'
+import { flowFields as flowRequestFields } from '../../engine/flow/flow-request.ts'
+import { waitForFlowFields } from '../../engine/flow/wait.ts'
+import { sealFields } from '../../engine/flow/seal.ts'
 import { edge, edgeGroup, eligibility, graph, joinPolicyInput } from './flow-graph.ts'
-import {
-  answer,
-  bytes,
-  count,
-  executionId,
-  flowId,
-  named,
-  nextCursor,
-  request,
-  shortWait,
-  tags,
-  time,
-} from './words.ts'
+import { answer, bytes, count, executionId, flowId, named, nextCursor, request, tags, time } from './words.ts'
 
 const cancelPolicy = named('CancelPolicy', z.enum(['cancel_all', 'cancel_pending', 'flow_only']))
 const flowState = named('FlowState', z.enum(['open', 'running', 'completed', 'failed', 'cancelled']))
@@ -65,14 +57,6 @@ const flowDetail = named(
   }),
 )
 
-const flowRequest = {
-  flowId: flowId.optional(),
-  kind: bounds.kind,
-  namespace: bounds.namespace.optional(),
-  tags: tags.optional(),
-  creator: bounds.creator.optional(),
-}
-
 const traits = {
   edgeId: bounds.edgeId.optional(),
   kind: z.enum(edgeKinds).optional(),
@@ -93,18 +77,18 @@ const byId = request({ flowId })
 
 export const flowShapes = {
   create: {
-    request: request(flowRequest),
+    request: requestOf(flowRequestFields),
     answer: answer({ kind: z.enum(['created', 'duplicate']), flowId, ...revision }),
   },
   submitGraph: {
-    request: request({ ...flowRequest, ...graph, stayOpen: z.boolean().optional() }),
+    request: request({ ...shapeOf(flowRequestFields), ...graph, stayOpen: z.boolean().optional() }),
     answer: answer({ kind: z.enum(['submitted', 'duplicate']), ...submittedFields, ...revision }),
   },
   addMember: {
     request: request({
       flowId,
       name: bounds.memberName.optional(),
-      execution: request(memberFields).optional(),
+      execution: requestOf(memberFields).optional(),
       executionId: executionId.optional(),
       after: z.array(request({ upstream: executionId, ...traits })).optional(),
       policy: joinPolicyInput.optional(),
@@ -131,7 +115,7 @@ export const flowShapes = {
     answer: answer({ kind: z.enum(['connected', 'already_connected']), flowId, edgeId: z.string(), ...revision }),
   },
   seal: {
-    request: request({ flowId, downstream: executionId }),
+    request: requestOf(sealFields),
     answer: answer({ kind: z.enum(['sealed', 'already_sealed']), flowId, downstream: executionId, total: count }),
   },
   close: { request: byId, answer: answer({ kind: z.enum(['closed', 'already_closed']), flowId, ...revision }) },
@@ -189,19 +173,14 @@ export const flowShapes = {
   },
   eligibility: { request: request({ executionId }), answer: eligibility },
   wait: {
-    request: request({ flowId, timeout: shortWait.optional().describe('A minute at most; defaults to 30 s.') }),
+    request: requestOf({ flowId: id('flow'), ...waitForFlowFields }),
     answer: flowDetail,
   },
   timeline: { request: requestOf({ flowId: id('flow'), ...pageFields }), answer: timelinePage },
   setTag: { request: request({ flowId, key: bounds.tagKey, value: bounds.tagValue }), answer: null },
   getTag: { request: request({ flowId, key: bounds.tagKey }), answer: answer({ value: z.string().nullable() }) },
   cancel: {
-    request: request({
-      flowId,
-      policy: cancelPolicy.optional(),
-      reason: bounds.reason.optional(),
-      wait: shortWait.optional(),
-    }),
+    request: requestOf(cancelFlowFields),
     answer: answer({
       kind: z.enum(['cancelled', 'cancellation_scheduled', 'already_cancelled']),
       flowId,

@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import { describeLinkFields } from '../../engine/waiting/waitpoint/describe-link.ts'
 import { linkFields } from '../../engine/waiting/waitpoint/link.ts'
+import { revokeRequest } from '../../engine/lease/revoke.ts'
 import { recordStepRequest } from '../../engine/step/record-request.ts'
 import { createWaitpointRequest } from '../../engine/waiting/waitpoint/create.ts'
 import { namespacePageFields, pageFields } from '../../engine/kernel/page.ts'
 import { id } from '../../model/field-kinds.ts'
 import { requestOf } from './of-fields.ts'
-import * as bounds from './bounds.ts'
 import { stepKinds, stepStates } from '../../model/step.ts'
 import { suspensionReasons, waitpointStates } from '../../model/suspension.ts'
 import { leaseAnswer, leases } from './execution-held.ts'
@@ -31,13 +31,7 @@ import {
 
 export const leaseShapes = {
   revoke: {
-    request: request({
-      executionId,
-      workerInstanceId: bounds.expectedWorkerName.optional(),
-      leaseId: bounds.expectedLeaseId.optional(),
-      reason: bounds.reason.optional(),
-      requestId: bounds.requestId.optional(),
-    }),
+    request: requestOf(revokeRequest.fields),
     answer: z.union([
       answer({ kind: z.literal('revoked'), executionId, leaseId: z.string(), leaseEpoch: z.int() }),
       answer({ kind: z.literal('cancelled'), executionId }),

@@ -2,9 +2,7 @@
 import { z } from 'zod'
 import type { AnyField, Fields, Wire } from '../../model/field.ts'
 import type { TextRule } from '../../model/text.ts'
-import { limits } from '../../model/limits.ts'
 import * as bounds from './bounds.ts'
-import { taskPolicyFields } from './policy.ts'
 import {
   bytes,
   duration,
@@ -14,21 +12,20 @@ import {
   json,
   partition,
   registry,
-  request,
   time,
   waitpointId,
 } from './words.ts'
 
-type ShapeOf<Table extends Fields> = z.ZodObject<{ readonly [Name in keyof Table]: z.ZodType }, z.core.$strict>
+type ShapeOf<Table extends Fields> = { readonly [Name in keyof Table]: z.ZodType }
 
 /** For a request, which is refused with an unknown field. */
-export function requestOf<Table extends Fields>(table: Table): ShapeOf<Table> {
-  return z.strictObject(shapeOf(table)) as ShapeOf<Table>
+export function requestOf<Table extends Fields>(table: Table): z.ZodObject<ShapeOf<Table>, z.core.$strict> {
+  return z.strictObject(shapeOf(table))
 }
 
-export function shapeOf(table: Fields): Readonly<Record<string, z.ZodType>> {
+export function shapeOf<Table extends Fields>(table: Table): ShapeOf<Table> {
   const sent = Object.entries(table).filter(([, { wire }]) => wire !== null)
-  return Object.fromEntries(sent.map(([name, field]) => [name, schemaOf(field)]))
+  return Object.fromEntries(sent.map(([name, field]) => [name, schemaOf(field)])) as ShapeOf<Table>
 }
 
 function schemaOf({ wire, isOptional, description }: AnyField): z.ZodType {
@@ -99,13 +96,6 @@ export function written(name: string, schema: z.ZodType): void {
 written('capabilities', bounds.capabilities)
 written('partition', partition)
 written('linkBase', z.string())
-written(
-  'registeredTasks',
-  z
-    .array(request({ kind: bounds.kind, version: bounds.version.optional(), ...taskPolicyFields }))
-    .max(limits.workerKindCount),
-)
-
 function namedAs(name: string): z.ZodType {
   return writtenShapes.get(name) ?? registry.get(name)!.schema
 }

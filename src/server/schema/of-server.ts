@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { namespacePageFields } from '../../engine/kernel/page.ts'
 import { measureLanesFields } from '../../engine/lane/measure.ts'
 import { listSigningKeysFields } from '../../engine/signing-key/list.ts'
+import { namedScheduleFields } from '../../engine/schedule/named.ts'
+import { putScheduleFields } from '../../engine/schedule/put-request.ts'
 import { rotateFields } from '../../engine/signing-key/rotate.ts'
 import { seedFields } from '../../engine/signing-key/seed.ts'
 import { heartbeatFields } from '../../engine/worker/heartbeat.ts'
@@ -12,15 +14,13 @@ import { listWorkersFields } from '../../engine/worker/list.ts'
 import { requestOf } from './of-fields.ts'
 import * as bounds from './bounds.ts'
 import { catchUps, overlaps } from '../../model/schedule.ts'
-import { limits } from '../../model/limits.ts'
 import { spanBoundsMs } from '../../model/span.ts'
-import { executionFields, stateCount } from './execution.ts'
+import { stateCount } from './execution.ts'
 import { policy } from './policy.ts'
 import {
   answer,
   bytes,
   count,
-  duration,
   executionId,
   milliseconds,
   named,
@@ -163,23 +163,11 @@ const scheduleFields = {
 }
 
 const scheduleId = bounds.scheduleId
-const byName = request({ scheduleId, namespace: bounds.namespace.optional() })
+const byName = requestOf(namedScheduleFields)
 
 export const scheduleShapes = {
   put: {
-    request: request({
-      scheduleId,
-      namespace: bounds.namespace.optional(),
-      ...executionFields,
-      cron: bounds.cron.optional(),
-      timeZone: bounds.timeZone.optional(),
-      every: duration.optional(),
-      overlap: z.enum(overlaps).optional(),
-      catchUp: z.enum(catchUps).optional(),
-      catchUpLimit: z.int().min(1).max(limits.catchUpCount).optional(),
-      jitter: duration.optional(),
-      until: time.optional(),
-    }),
+    request: requestOf(putScheduleFields),
     answer: answer({ kind: z.enum(['created', 'changed', 'unchanged']), scheduleId, nextFireAt: time.nullable() }),
   },
   pause: { request: byName, answer: answer({ kind: z.enum(['paused', 'already_paused']), scheduleId }) },

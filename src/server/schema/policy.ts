@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { limits } from '../../model/limits.ts'
 import { policySources } from '../../model/task-policy.ts'
 import { failureCategories, retryableCategories } from '../../model/policy.ts'
-import * as bounds from './bounds.ts'
-import { answer, duration, durationWithin, milliseconds, named, request, tags } from './words.ts'
+import { answer, duration, durationWithin, milliseconds, named, request } from './words.ts'
 
 export const failureCategory = named('FailureCategory', z.enum(failureCategories))
 
@@ -23,7 +22,7 @@ const fixedInput = request({
   jitter: z.number().min(0).max(1).optional(),
 })
 
-export const policyInput = named(
+named(
   'PolicyInput',
   request({
     retry: request({
@@ -37,14 +36,6 @@ export const policyInput = named(
     maxSignalCount: z.int().min(0).max(limits.signalCount).optional(),
   }),
 )
-
-/** The policy fields of `task()`. */
-export const taskPolicyFields = {
-  lane: bounds.lane.optional(),
-  policy: policyInput.optional(),
-  deadline: duration.optional(),
-  tags: tags.optional(),
-}
 
 export const applied = named(
   'AppliedPolicy',

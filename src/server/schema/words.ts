@@ -83,8 +83,6 @@ export const duration = named(
 )
 /** For a lease. */
 export const leaseTtl = durationWithin(limits.leaseTtlMinMs, limits.leaseTtlMaxMs)
-/** For a request that waits. */
-export const shortWait = durationWithin(0, 60_000)
 export const partition = z.union([
   z.string().regex(new RegExp(`^\\{fp:${partitionPattern}\\}$`)),
   z

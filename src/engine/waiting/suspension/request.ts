@@ -18,7 +18,7 @@ import {
 import { checkText, oneOf, show } from '../../../model/text.ts'
 import { mintUuid } from '../../../model/uuid.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { checkTime } from '../../kernel/time.ts'
+import { checkTime } from '../../../model/time.ts'
 import { checkFence, type Fence, type CheckedFence } from '../../transition/fence.ts'
 
 export interface SuspendRequest extends Fence {

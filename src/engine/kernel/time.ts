@@ -1,1 +1,0 @@
-export { checkTime } from '../../model/time.ts'
