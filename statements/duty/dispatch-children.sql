@@ -49,14 +49,14 @@ named as materialized (
   join flowfabric.ff_dispatch d on d.execution_id = any (array[o.execution_id])
   for update of d skip locked
 ),
-owed as materialized (
+pending as materialized (
   select *
   from (select * from due union all select * from named) o
   where o.has_children
 ),
 live as materialized (
   select o.execution_id as parent_id, c.*
-  from owed o
+  from pending o
   join flowfabric.ff_exec_core p on p.execution_id = any (array[o.execution_id])
   cross join lateral (
     select e.execution_id, e.generation, e.on_parent_end
@@ -98,10 +98,10 @@ detached as (
   from free f
   where e.execution_id = any (array[f.execution_id])
 ),
--- A set that is full may have left some of any of its parents.
+-- A full set may have left children of any of its parents.
 settled as materialized (
   select o.*
-  from owed o
+  from pending o
   where (select count(*) from live) <= $1
     and o.execution_id not in (
       select parent_id
@@ -129,9 +129,9 @@ taken_up as (
       or s.retry_at_ms < flowfabric.ff_now_ms() - 3600000)
 )
 -- end of takenUp
--- One parent alone may have more children than a set takes, and none is settled before the last of them. Those whom a row
--- owes besides may have passed it over, because it was held here.
-select case when n.is_full then $1 else (select count(*) from owed) end as seen,
+-- One parent alone may have more children than a set takes, and it is not settled before the last of them. Other sets may have
+-- passed over a row with more pending dispatch, because it was locked here.
+select case when n.is_full then $1 else (select count(*) from pending) end as seen,
   case when n.is_full then (select count(*) from backlogged) + (select count(*) from free)
     else (select count(*) from settled) end as processed,
   '{}'::int4[] as ready_queue_ids,
@@ -139,5 +139,5 @@ select case when n.is_full then $1 else (select count(*) from owed) end as seen,
   | case when exists (select from settled where flow_id is not null) then 16 else 0 end
   | case when exists (select from settled where parent_id is not null) then 32 else 0 end as owes,
   '{}'::uuid[] as called_off_ids,
-  (select count(*) from backlogged) as backlogged, (select min(created_at_ms) from owed) as oldest_ms
+  (select count(*) from backlogged) as backlogged, (select min(created_at_ms) from pending) as oldest_ms
 from (select (select count(*) from live) > $1 as is_full) n

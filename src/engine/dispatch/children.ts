@@ -1,4 +1,4 @@
-// An ended parent leaves its children: those that live are to be cancelled with it, or go on by themselves.
+// The dispatch of an ended parent to its children: those that have not ended are cancelled with it, or continue without it.
 import { attached } from '../../model/attached.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
@@ -8,15 +8,15 @@ import { untilSent } from '../kernel/resend.ts'
 import type { Dispatched } from './dispatched.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 
-/** Under which rows that cannot be processed are set aside. */
+/** The name under which rows that cannot be processed are quarantined. */
 export const childrenDuty = 'dispatch-children'
 
-const owedColumns = 'd.execution_id, d.generation, d.flow_id, d.parent_id, d.has_children, d.created_at_ms'
+const dispatchColumns = 'd.execution_id, d.generation, d.flow_id, d.parent_id, d.has_children, d.created_at_ms'
 const params = { ...dutyParams, from_ms: 'int8' } as const
 
-/** The oldest that a sweep has in its scope, from `$6` on. */
+/** The oldest rows in the scope of a duty's run, from `$6` on. */
 const dueParents = `
-select ${owedColumns}
+select ${dispatchColumns}
 from flowfabric.ff_dispatch d
 join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
 where d.has_children and d.created_at_ms > 0 and d.created_at_ms >= $6
@@ -25,14 +25,13 @@ order by d.created_at_ms, d.execution_id
 limit $1
 for update of d skip locked`
 
-// Takes what endings owe their children, passing over what others resolve at this moment. The parent is not locked: it has
-// ended, so that no child can come, and a replay of it does not undo that. An ending before the last is nobody's business:
-// the parent lives again, or has ended anew.
+// Takes the pending dispatch of endings to their children, and passes over rows that another transaction has locked. The parent is
+// not locked: it has ended, so it gets no more children, and a replay does not change that. An ending before the last one needs no
+// action: the parent runs again, or has ended again.
 //
-// A child that is to be cancelled is put into the backlog, without a lock. One that is detached is locked, in the order of
-// ids, unless somebody holds it; then it is met again. Only what it owes is changed, so it matters not what became of it
-// since the statement began. Children that are in neither state are those still to do: of a parent with more of them than
-// one set takes, the next set takes the next.
+// A child to cancel is put into the backlog, without a lock. A child to detach is locked, in the order of ids, unless another
+// transaction has locked it; then a later set takes it. Only its `parent` bit changes, so later changes of the child do not matter.
+// Children that are in neither state are still to do: if a parent has more of them than one set takes, the next set takes the next.
 const leaveStatement = statement({
   name: `duty.${childrenDuty}`,
   params,
@@ -41,19 +40,19 @@ const leaveStatement = statement({
 with due as materialized (${dueParents}
 ),
 named as materialized (
-  select ${owedColumns}
+  select ${dispatchColumns}
   from unnest($5::uuid[]) as o (execution_id)
   join flowfabric.ff_dispatch d on d.execution_id = any (array[o.execution_id])
   for update of d skip locked
 ),
-owed as materialized (
+pending as materialized (
   select *
   from (select * from due union all select * from named) o
   where o.has_children
 ),
 live as materialized (
   select o.execution_id as parent_id, c.*
-  from owed o
+  from pending o
   join flowfabric.ff_exec_core p on p.execution_id = any (array[o.execution_id])
   cross join lateral (
     select e.execution_id, e.generation, e.on_parent_end
@@ -95,10 +94,10 @@ detached as (
   from free f
   where e.execution_id = any (array[f.execution_id])
 ),
--- A set that is full may have left some of any of its parents.
+-- A full set may have left children of any of its parents.
 settled as materialized (
   select o.*
-  from owed o
+  from pending o
   where (select count(*) from live) <= $1
     and o.execution_id not in (
       select parent_id
@@ -119,9 +118,9 @@ cleared as (
     and (s.flow_id is not null or s.parent_id is not null)
 ),
 ${takenUp(childrenDuty, 'settled')}
--- One parent alone may have more children than a set takes, and none is settled before the last of them. Those whom a row
--- owes besides may have passed it over, because it was held here.
-select case when n.is_full then $1 else (select count(*) from owed) end as seen,
+-- One parent alone may have more children than a set takes, and it is not settled before the last of them. Other sets may have
+-- passed over a row with more pending dispatch, because it was locked here.
+select case when n.is_full then $1 else (select count(*) from pending) end as seen,
   case when n.is_full then (select count(*) from backlogged) + (select count(*) from free)
     else (select count(*) from settled) end as processed,
   '{}'::int4[] as ready_queue_ids,
@@ -129,11 +128,11 @@ select case when n.is_full then $1 else (select count(*) from owed) end as seen,
     | case when exists (select from settled where flow_id is not null) then ${pendingDispatch.flow} else 0 end
     | case when exists (select from settled where parent_id is not null) then ${pendingDispatch.parent} else 0 end as owes,
   '{}'::uuid[] as called_off_ids,
-  (select count(*) from backlogged) as backlogged, (select min(created_at_ms) from owed) as oldest_ms
+  (select count(*) from backlogged) as backlogged, (select min(created_at_ms) from pending) as oldest_ms
 from (select (select count(*) from live) > $1 as is_full) n`,
 })
 
-/** One set, of the oldest, as the dispatcher takes it. */
+/** One set of the oldest rows, for the dispatcher. */
 export async function leaveChildren(sql: Sql, batch: number, fromMs = 0): Promise<Dispatched> {
   const everything = { batch, namespace: null, tag_key: null, tag_value: null, only: [], from_ms: fromMs }
   const [row] = await untilSent(sql, { again: false }, () => sql.query(leaveStatement, everything))

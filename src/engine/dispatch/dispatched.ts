@@ -1,13 +1,13 @@
 import type { Effects } from '../kernel/effects.ts'
 import { emptyDutySet, type DutySet } from '../kernel/run-duty.ts'
 
-/** What one set of what endings owe others came to. */
+/** The result of one set of pending dispatch. */
 export interface Dispatched {
-  /** As many as one set takes: there may be more. */
+  /** The rows found. If they are as many as one set takes, more may follow. */
   readonly seen: number
-  /** Fewer than were seen: the others were held, and are met again. */
+  /** The rows processed. If fewer than `seen`, the others were locked, and a later set takes them. */
   readonly done: number
-  /** Since when the oldest of those that were seen is owed; null when there were none, or it is not told. */
+  /** The creation time of the oldest row found; null for none, or when it is not reported. */
   readonly oldestMs: number | null
   readonly effects: Effects
 }

@@ -1,19 +1,19 @@
-// Somebody may hold a flow, or a parent, to which more is owed than one set takes. It is passed over for what stands behind it,
-// and met again.
+// Another transaction may have locked a flow, or a parent, with more pending dispatch than one set takes. The set then passes over
+// its rows and takes those behind them; a later set takes the rows again.
 import { mergeEffects } from '../kernel/effects.ts'
 import type { Dispatched } from './dispatched.ts'
 
 export interface TakenSet extends Dispatched {
-  /** There may be more behind it. */
+  /** More rows may follow. */
   readonly isFull: boolean
-  /** To whom something was owed and could not be told, because others hold them. */
+  /** The flows or parents that other transactions had locked, so that their dispatch is still pending. */
   readonly heldIds: readonly string[]
 }
 
-// Those who are held at once may be more than these: then the others wait with them.
+// If more than these are locked at once, the rows behind them wait too.
 const mostPassedOver = 100
 
-/** `take` takes a set of what is owed to any but these. */
+/** `take` takes a set of rows, without those of the flows or parents in its argument. */
 export async function passingOver(take: (passedOver: readonly string[]) => Promise<TakenSet>): Promise<Dispatched> {
   const passedOver = new Set<string>()
   let { isFull, heldIds, ...taken } = await take([])
