@@ -36,7 +36,7 @@ readied as (
   where due_ms is null
   returning queue_id
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace, actor)
   select last_mutation_at_ms, execution_id, flow_id, generation, 'unblocked', partition_key, namespace, 'dispatch'
   from released

@@ -15,7 +15,7 @@ with started as (
   where e.execution_id = any (array[i.execution_id])
   returning e.execution_id, e.partition_key, e.namespace, e.flow_id, e.generation, e.last_mutation_at_ms
 ),
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, execution_id, flow_id, generation, event_type, partition_key, namespace, actor)
   select last_mutation_at_ms, execution_id, flow_id, generation, 'unblocked', partition_key, namespace, 'dispatch'
   from started

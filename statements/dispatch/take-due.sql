@@ -18,12 +18,12 @@
 --   root_flow_id uuid or null
 --   is_counted bool
 --   created_at_ms int8
---   owes_others bool
+--   is_shared bool
 --   is_locked bool
 
 with dispatch as materialized (
   select d.execution_id, d.generation, d.outcome, d.flow_id, d.is_counted, d.created_at_ms,
-    d.parent_id is not null or d.has_children as owes_others
+    d.parent_id is not null or d.has_children as is_shared
   from flowfabric.ff_dispatch d
   join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
   where d.flow_id is not null and d.created_at_ms > 0
@@ -69,6 +69,6 @@ kept as materialized (
   from taken
   where is_locked
 )
-select ordinal, execution_id, generation, outcome, flow_id, root_flow_id, is_counted, created_at_ms, owes_others, is_locked
+select ordinal, execution_id, generation, outcome, flow_id, root_flow_id, is_counted, created_at_ms, is_shared, is_locked
 from taken
 cross join kept

@@ -14,12 +14,12 @@
 --   root_flow_id uuid or null
 --   is_counted bool
 --   created_at_ms int8
---   owes_others bool
+--   is_shared bool
 --   is_locked bool
 
 with dispatch as materialized (
   select d.execution_id, d.generation, d.outcome, d.flow_id, d.is_counted, d.created_at_ms,
-    d.parent_id is not null or d.has_children as owes_others
+    d.parent_id is not null or d.has_children as is_shared
   from unnest($1::uuid[]) as i (execution_id)
   join flowfabric.ff_dispatch d on d.execution_id = any (array[i.execution_id])
   for update of d skip locked
@@ -49,6 +49,6 @@ kept as materialized (
   from taken
   where is_locked
 )
-select ordinal, execution_id, generation, outcome, flow_id, root_flow_id, is_counted, created_at_ms, owes_others, is_locked
+select ordinal, execution_id, generation, outcome, flow_id, root_flow_id, is_counted, created_at_ms, is_shared, is_locked
 from taken
 cross join kept

@@ -14,8 +14,8 @@
 --   seen int8
 --   processed int8
 --   ready_queue_ids int4[]
---   owes int4
---   called_off_ids uuid[]
+--   pending_dispatch int4
+--   stopped_run_ids uuid[]
 --   backlogged int8
 --   oldest_ms int8 or null
 
@@ -121,14 +121,14 @@ cleared as (
   where d.execution_id = any (array[s.execution_id]) and d.generation = s.generation and d.outcome <> 'none'
     and (s.flow_id is not null or s.parent_id is not null)
 ),
--- from src/engine/kernel/candidate.ts: takenUp
-taken_up as (
+-- from src/engine/kernel/candidate.ts: deleteQuarantine
+unquarantined as (
   delete from flowfabric.ff_set_aside s
   where s.duty = 'dispatch-children'
     and (s.subject_id in (select execution_id from settled)
       or s.retry_at_ms < flowfabric.ff_now_ms() - 3600000)
 )
--- end of takenUp
+-- end of deleteQuarantine
 -- One parent alone may have more children than a set takes, and it is not settled before the last of them. Other sets may have
 -- passed over a row with more pending dispatch, because it was locked here.
 select case when n.is_full then $1 else (select count(*) from pending) end as seen,
@@ -137,7 +137,7 @@ select case when n.is_full then $1 else (select count(*) from pending) end as se
   '{}'::int4[] as ready_queue_ids,
   case when exists (select from backlogged) then 1073741824 /* cancels */ else 0 end
   | case when exists (select from settled where flow_id is not null) then 16 else 0 end
-  | case when exists (select from settled where parent_id is not null) then 32 else 0 end as owes,
-  '{}'::uuid[] as called_off_ids,
+  | case when exists (select from settled where parent_id is not null) then 32 else 0 end as pending_dispatch,
+  '{}'::uuid[] as stopped_run_ids,
   (select count(*) from backlogged) as backlogged, (select min(created_at_ms) from pending) as oldest_ms
 from (select (select count(*) from live) > $1 as is_full) n

@@ -21,7 +21,7 @@ with forgotten as (
 select execution_id
 from (
   select d.execution_id, d.generation, d.outcome, d.flow_id, d.is_counted, d.created_at_ms,
-    d.parent_id is not null or d.has_children as owes_others
+    d.parent_id is not null or d.has_children as is_shared
   from flowfabric.ff_dispatch d
   join flowfabric.ff_exec_core e on e.execution_id = any (array[d.execution_id])
   where d.flow_id is not null and d.created_at_ms > 0

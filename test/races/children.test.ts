@@ -2,7 +2,7 @@
 // may.
 import { expect, test } from 'vitest'
 import type { Sql } from '../../src/sql/sql.ts'
-import { tellParents } from '../../src/engine/dispatch/parent.ts'
+import { notifyParents } from '../../src/engine/dispatch/parent.ts'
 import { cancelBacklog } from '../../src/engine/duties/cancel-backlog.ts'
 import { dispatch } from '../../src/engine/duties/dispatch.ts'
 import { checkInvariants } from '../../src/engine/invariants.ts'
@@ -113,7 +113,7 @@ test(
 )
 
 test.each([
-  ['the dispatcher', async (sql: Sql) => (await tellParents(sql, 2)).done],
+  ['the dispatcher', async (sql: Sql) => (await notifyParents(sql, 2)).done],
   ['the duty', async (sql: Sql) => (await dispatch.runOnce(sql, { batch: 2 })).processed],
 ] as const)('%s: a locked parent keeps no other parent from waking, however many children it has', async (_, tell) => {
   const { engine, sql, url } = await setup({ dispatch: false })

@@ -1,9 +1,9 @@
-// Members that are to be cancelled: with their flow, because their siblings were enough, or with their parent. A set of them ends,
-// whoever holds them; those that others have locked stay in the backlog.
+// Members to cancel: with their flow, because enough of their siblings have ended, or with their parent. A set of them ends, leased
+// or not; those that another transaction has locked stay in the backlog.
 //
-// A row names the generation that was seen alive, and a restart looks neither at it nor at the flow: it may even come between
+// A row names the generation that had not ended when it was read, and a restart reads neither the row nor the flow: it may even come between
 // the snapshot that found the member and the commit of its row. So a cancel follows a member through its restarts here. It does not
-// follow one that has ended meanwhile: a replay is somebody's will, and later than the cancel.
+// follow one that has ended meanwhile: a caller requested the replay, later than the cancel.
 //
 // A cancel of more of a flow writes again to the rows that it finds. It waits for a row that is locked here, and inserts the row
 // again when this transaction has deleted it. The policy is read after that lock, so no member is spared by an older policy.
@@ -24,8 +24,8 @@ import type { Dispatched } from './dispatched.ts'
 export const cancelBacklogDuty = 'cancel-backlog'
 
 /**
- * Whether `ff_exec_core k` lives the same life as in an earlier generation: it has restarted since, and never ended. A
- * generation that a restart has left has one attempt that says so, written with the execution's row.
+ * Whether `ff_exec_core k` has only restarted since an earlier generation, and never ended. A generation that a restart has
+ * ended has one attempt with that outcome, written with the execution's row.
  */
 export function isSameLifeSql(k: string, generation: string): string {
   return `(${k}.generation = ${generation} or ${k}.generation - ${generation} = (
@@ -36,10 +36,10 @@ export function isSameLifeSql(k: string, generation: string): string {
 }
 
 /**
- * The end of an insert into the backlog, under the lock of a tree: a row that is there is written again, so that no transaction that
+ * The end of an insert into the backlog, under the lock of a tree: an existing row is written again, so that no transaction that
  * has locked it deletes it by an older policy. It waits for such a transaction, which waits for no flow.
  */
-export const orOweAgain = 'on conflict (execution_id, generation) do update set created_at_ms = b.created_at_ms'
+export const orWriteAgain = 'on conflict (execution_id, generation) do update set created_at_ms = b.created_at_ms'
 
 export const dueCancels = dueRows(
   cancelBacklogDuty,
@@ -53,7 +53,7 @@ order by b.created_at_ms, b.execution_id
 limit $1`,
 )
 
-// Before the executions: whoever cancels more waits for these locks, and has locked no execution.
+// Locks the rows before the executions: a transaction that cancels more members waits for these locks, and has locked no execution.
 export const lockBacklog = statement({
   name: `duty.${cancelBacklogDuty}.lock`,
   params: { execution_ids: 'uuid[]' },
@@ -75,7 +75,7 @@ export const readBacklog = statement({
     reason: 'text',
     actor: 'text',
     is_same_life: 'bool',
-    /** A member that has begun since goes on. One that stands for a flow never runs. */
+    /** A member that has started since continues. A member that represents a flow never runs. */
     is_only_pending: 'bool',
   },
   text: `

@@ -3,7 +3,7 @@
 import type { ResolvedGroup } from '../../model/resolve-endings.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { orOweAgain } from './cancel-backlog.ts'
+import { orWriteAgain } from './cancel-backlog.ts'
 import { dispatchDuty } from './take-dispatches.ts'
 
 // A member that is cancelled for both reasons has one row.
@@ -37,7 +37,7 @@ backlogged as (
   insert into flowfabric.ff_cancel_backlog as b (execution_id, generation, flow_id, created_at_ms, reason, actor)
   select execution_id, generation, flow_id, $4, reason, actor
   from cancelling
-  ${orOweAgain}
+  ${orWriteAgain}
   returning b.execution_id
 )
 select count(*) as backlogged

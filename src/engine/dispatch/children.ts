@@ -2,7 +2,7 @@
 import { attached } from '../../model/attached.ts'
 import type { Sql } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
-import { dutyParams, dutyRow, dutySetOfRow, inScope, takenUp } from '../kernel/candidate.ts'
+import { dutyParams, dutyRow, dutySetOfRow, inScope, deleteQuarantine } from '../kernel/candidate.ts'
 import type { DutyParts } from '../kernel/run-duty.ts'
 import { untilSent } from '../kernel/resend.ts'
 import type { Dispatched } from './dispatched.ts'
@@ -117,7 +117,7 @@ cleared as (
   where d.execution_id = any (array[s.execution_id]) and d.generation = s.generation and d.outcome <> 'none'
     and (s.flow_id is not null or s.parent_id is not null)
 ),
-${takenUp(childrenDuty, 'settled')}
+${deleteQuarantine(childrenDuty, 'settled')}
 -- One parent alone may have more children than a set takes, and it is not settled before the last of them. Other sets may have
 -- passed over a row with more pending dispatch, because it was locked here.
 select case when n.is_full then $1 else (select count(*) from pending) end as seen,
@@ -126,8 +126,8 @@ select case when n.is_full then $1 else (select count(*) from pending) end as se
   '{}'::int4[] as ready_queue_ids,
   case when exists (select from backlogged) then ${pendingDispatch.cancels} else 0 end
     | case when exists (select from settled where flow_id is not null) then ${pendingDispatch.flow} else 0 end
-    | case when exists (select from settled where parent_id is not null) then ${pendingDispatch.parent} else 0 end as owes,
-  '{}'::uuid[] as called_off_ids,
+    | case when exists (select from settled where parent_id is not null) then ${pendingDispatch.parent} else 0 end as pending_dispatch,
+  '{}'::uuid[] as stopped_run_ids,
   (select count(*) from backlogged) as backlogged, (select min(created_at_ms) from pending) as oldest_ms
 from (select (select count(*) from live) > $1 as is_full) n`,
 })
@@ -136,8 +136,8 @@ from (select (select count(*) from live) > $1 as is_full) n`,
 export async function leaveChildren(sql: Sql, batch: number, fromMs = 0): Promise<Dispatched> {
   const everything = { batch, namespace: null, tag_key: null, tag_value: null, only: [], from_ms: fromMs }
   const [row] = await untilSent(sql, { again: false }, () => sql.query(leaveStatement, everything))
-  const { seen, processed: done, oldest_ms: oldestMs, owes } = row!
-  return { seen, done, oldestMs, effects: { pendingDispatch: owes } }
+  const { seen, processed: done, oldest_ms: oldestMs, pending_dispatch: pending } = row!
+  return { seen, done, oldestMs, effects: { pendingDispatch: pending } }
 }
 
 const due = statement({

@@ -99,20 +99,20 @@ where ${byKey} and (d.flow_id is not null or d.has_children)`,
 })
 
 // A condition and its signals may be large, and those of a whole set are in memory together.
-export const mostJudged = 200
+export const largestParentSet = 200
 
 const actor = 'dispatch'
 
 /** One set of the oldest rows, for the dispatcher. */
-export async function tellParents(sql: Sql, batch: number, fromMs = 0): Promise<Dispatched> {
-  const scope = { batch: Math.min(batch, mostJudged), namespace: null, tag_key: null, tag_value: null }
+export async function notifyParents(sql: Sql, batch: number, fromMs = 0): Promise<Dispatched> {
+  const scope = { batch: Math.min(batch, largestParentSet), namespace: null, tag_key: null, tag_value: null }
   return untilSent(sql, { again: false }, () => notify(sql, scope, [], fromMs))
 }
 
 /** The same for a duty. */
 export const parentParts: DutyParts = {
   name: parentDuty,
-  largestBatch: mostJudged,
+  largestBatch: largestParentSet,
   due: async (sql, scope) => {
     const rows = await sql.query(due, { ...scope, only: [], passed_over: [], from_ms: 0 })
     return rows.map((row) => row.execution_id)
@@ -134,17 +134,17 @@ async function notify(sql: Sql, scope: DutyScope, ids: readonly string[], fromMs
 // Two round trips: lock and read, decide, write.
 async function notifySet(sql: Sql, found: readonly RowOf<typeof named.row>[], batch: number): Promise<TakenSet> {
   const isFull = found.length >= batch
-  if (found.length === 0) return { seen: 0, done: 0, oldestMs: null, effects: noEffects, isFull, heldIds: [] }
+  if (found.length === 0) return { seen: 0, done: 0, oldestMs: null, effects: noEffects, isFull, lockedIds: [] }
   const parents = [...new Set(found.flatMap((row) => row.parent_id ?? []))]
   let dispatched: readonly TakenRow[] = []
   let decided: readonly DecidedSuspension[] = []
-  let heldIds: readonly string[] = []
+  let lockedIds: readonly string[] = []
   const children = { execution_ids: found.map((row) => row.execution_id) }
   const reads = [call(take, children), lockSetCall(parents), ...openSuspensionCalls(parents)] as const
   const [woken] = await sql.decide(reads, ([taken, locked, ...facts]) => {
     const free = new Set(locked.map((row) => row.execution_id))
     const isParentLocked = ({ has_parent, parent_id }: TakenRow) => has_parent && !free.has(parent_id!)
-    heldIds = [...new Set(taken.filter(isParentLocked).map((row) => row.parent_id!))]
+    lockedIds = [...new Set(taken.filter(isParentLocked).map((row) => row.parent_id!))]
     // Without a parent's id, the row was dispatched since it was read.
     dispatched = taken.filter((row) => row.parent_id !== null && !isParentLocked(row))
     const concerned = new Set(dispatched.map((row) => row.parent_id))
@@ -163,7 +163,7 @@ async function notifySet(sql: Sql, found: readonly RowOf<typeof named.row>[], ba
       pendingDispatch: stillPending(dispatched),
     },
     isFull,
-    heldIds,
+    lockedIds,
   }
 }
 

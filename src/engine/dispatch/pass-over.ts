@@ -7,7 +7,7 @@ export interface TakenSet extends Dispatched {
   /** More rows may follow. */
   readonly isFull: boolean
   /** The flows or parents that other transactions had locked, so that their dispatch is still pending. */
-  readonly heldIds: readonly string[]
+  readonly lockedIds: readonly string[]
 }
 
 // If more than these are locked at once, the rows behind them wait too.
@@ -16,13 +16,13 @@ const mostPassedOver = 100
 /** `take` takes a set of rows, without those of the flows or parents in its argument. */
 export async function passingOver(take: (passedOver: readonly string[]) => Promise<TakenSet>): Promise<Dispatched> {
   const passedOver = new Set<string>()
-  let { isFull, heldIds, ...taken } = await take([])
-  while (isFull && heldIds.length > 0 && passedOver.size < mostPassedOver) {
-    for (const id of heldIds) passedOver.add(id)
+  let { isFull, lockedIds, ...taken } = await take([])
+  while (isFull && lockedIds.length > 0 && passedOver.size < mostPassedOver) {
+    for (const id of lockedIds) passedOver.add(id)
     const next = await take([...passedOver])
     taken = together(taken, next)
     isFull = next.isFull
-    heldIds = next.heldIds
+    lockedIds = next.lockedIds
   }
   return taken
 }

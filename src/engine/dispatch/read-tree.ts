@@ -12,7 +12,7 @@ import { takenDispatches } from './take-dispatches.ts'
 // One member may have edges to ten thousand others, and a set has many members.
 const edgesForEach = 10
 
-/** How many edges a set reads at most. Where it reads as many, there may be more. */
+/** The most edges that a set reads. If it reads as many, more may exist. */
 export function mostEdges(batch: number): number {
   return batch * edgesForEach
 }
@@ -125,8 +125,8 @@ export type FlowRow = RowOf<typeof readFlows.row>
 
 export const readFlowsCall = call(readFlows, {})
 
-// A failure reaches a downstream member through an upstream member that it skipped. A row is looked for by a scalar subquery: of an
-// `exists`, the planner may collect all that there are.
+// A failure reaches a downstream member through an upstream member that it skipped. A scalar subquery finds such a row: for an
+// `exists`, the planner may collect all of them.
 const readSkips = statement({
   name: 'dispatch.read-skips',
   params: { downstream_ids: 'uuid[]' },

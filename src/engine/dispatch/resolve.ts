@@ -1,10 +1,10 @@
-// The resolver: what endings do to their flows, for a set of dispatch rows, one hop at a time. Edges are resolved, groups fire,
+// The resolver: the effects of endings on their flows, for a set of dispatch rows, one hop at a time. Edges are resolved, groups fire,
 // members are released or skipped, members are counted, flows end. Endings that follow write dispatch rows of their own, which are
 // the next hop.
 //
 // One transaction in two round trips: it takes dispatch rows, locks their flows and the downstream members, and reads; the model
-// decides; it writes with the commit. It waits for no other transaction. What depends on something that another transaction holds
-// keeps its dispatch row, and a later set takes it again.
+// decides; it writes with the commit. It waits for no other transaction. An ending that needs a row which another transaction has
+// locked keeps its dispatch row, and a later set takes it again.
 //
 // Few sets need more than the first reads: whether a failure skipped a member, how a flow ends in which a member failed, the lock of
 // the member that a flow represents. The decision names these facts and leaves their endings; they are then resolved again with them.
@@ -37,14 +37,14 @@ import { dispatchDuty, takeNamedCall, type TakeCall, type TakenDispatch } from '
 
 export interface ResolveOptions {
   readonly batch: number
-  /** The duty deletes the quarantine of what it resolved, and may take as long as a whole flow. */
+  /** The duty releases the rows that it resolved from quarantine, and may take as long as a whole flow. */
   readonly isDuty: boolean
 }
 
 // First without these facts, then with them, then with the locks of the members whose skip reasons change.
 const mostTries = 3
 
-/** Resolves what `take` takes. */
+/** Resolves the rows that `take` takes. */
 export async function resolveSet(sql: Sql, take: TakeCall, options: ResolveOptions): Promise<TakenSet> {
   let { lacking, ...taken } = await resolveOnce(sql, { take, ...options, lacks: noLacks })
   let lacks = noLacks
@@ -75,7 +75,7 @@ function bothOf(one: Lacked, other: Lacked): Lacked {
 
 interface Try extends ResolveOptions {
   readonly take: TakeCall
-  /** What the earlier decisions on these rows lacked. */
+  /** The facts that the earlier decisions on these rows lacked. */
   readonly lacks: Lacked
 }
 
@@ -123,7 +123,7 @@ interface Decided {
   readonly taken: Taken
   readonly resolution: Resolution
   readonly isCutShort: boolean
-  /** Rows with which the flows are done, or which belong to no flow or to a generation that is over. */
+  /** Rows that are resolved in their flows, or that belong to no flow or to an older generation. */
   readonly done: readonly TakenDispatch[]
   /** The outermost flows, whose rows are written with every change of their trees. */
   readonly rootFlowIds: ReadonlySet<string>
@@ -196,7 +196,7 @@ function groupOf(row: EdgeRow, flowId: string): GroupFact {
   }
 }
 
-/** Only the writes that there is something for: most sets have no others than the first three. */
+/** Only the writes that have rows: most sets have only the first three. */
 function writesOf({ resolution, done, rootFlowIds, now }: Decided, isDuty: boolean): readonly Call[] {
   const { edges, groups, flows, released, started, ended, restated, cancelling } = resolution
   const changed = new Set(flows.map(({ flowId }) => flowId))
@@ -228,7 +228,7 @@ function writesOf({ resolution, done, rootFlowIds, now }: Decided, isDuty: boole
   return calls
 }
 
-/** The columns that the writes return, each of them one. */
+/** The columns that the writes return; each write returns one. */
 interface Written {
   readonly ready_queue_ids?: readonly number[]
   readonly shortest_delay_ms?: number | null
@@ -240,12 +240,12 @@ function resultOf({ taken, resolution, isCutShort, done }: Decided, rows: readon
   const written = rows.reduce<Written>((all, row) => ({ ...all, ...row }), {})
   const { ready_queue_ids: readyQueueIds = [], shortest_delay_ms: delayMs = null, backlogged = 0 } = written
   const { flows, started, lackingFlowIds, heldFlowIds, lacks } = resolution
-  const isFlowOwed = isCutShort || started.length > 0 || flows.some(({ hasEndedAhead }) => hasEndedAhead)
+  const isFlowPending = isCutShort || started.length > 0 || flows.some(({ hasEndedAhead }) => hasEndedAhead)
   // The processes that clear the rest of a row may have passed over it, because it was locked here.
-  const isShared = done.some((row) => row.owes_others)
-  const owes =
+  const isShared = done.some((row) => row.is_shared)
+  const pending =
     (written.pending_dispatch ?? 0) |
-    (isFlowOwed ? pendingDispatch.flow : 0) |
+    (isFlowPending ? pendingDispatch.flow : 0) |
     (isShared ? pendingDispatch.parent | pendingDispatch.children : 0) |
     (backlogged > 0 ? pendingDispatch.cancels : 0)
   const left = taken.filter((row) => row.is_locked && lackingFlowIds.has(row.flow_id))
@@ -255,23 +255,25 @@ function resultOf({ taken, resolution, isCutShort, done }: Decided, rows: readon
     seen: taken.length,
     done: done.length,
     oldestMs: taken.length === 0 ? null : Math.min(...taken.map((row) => row.created_at_ms)),
-    effects: { readyQueueIds, dueInMs, pendingDispatch: owes, endedFlowIds },
+    effects: { readyQueueIds, dueInMs, pendingDispatch: pending, endedFlowIds },
     isFull: taken.length >= batch,
-    heldIds: [...new Set([...taken.filter(isHeld).map((row) => row.flow_id), ...(isCutShort ? [] : heldFlowIds)])],
+    lockedIds: [
+      ...new Set([...taken.filter(isTreeLocked).map((row) => row.flow_id), ...(isCutShort ? [] : heldFlowIds)]),
+    ],
     lacking: { executionIds: [...new Set(left.map((row) => row.execution_id))], lacks },
   }
 }
 
-function isHeld({ is_locked: isLocked, root_flow_id: rootFlowId }: TakenDispatch): boolean {
+function isTreeLocked({ is_locked: isLocked, root_flow_id: rootFlowId }: TakenDispatch): boolean {
   return !isLocked && rootFlowId !== null
 }
 
-/** A set and what was resolved again of it. */
+/** A set, with the rows that were resolved again. */
 function withRest(one: TakenSet, rest: TakenSet): TakenSet {
   return {
     ...one,
     done: one.done + rest.done,
     effects: mergeEffects(one.effects, rest.effects),
-    heldIds: [...new Set([...one.heldIds, ...rest.heldIds])],
+    lockedIds: [...new Set([...one.lockedIds, ...rest.lockedIds])],
   }
 }

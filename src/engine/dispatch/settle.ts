@@ -5,7 +5,7 @@ import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
 import type { TakenDispatch } from './take-dispatches.ts'
 
-// A row that others wait for too is counted here, and they delete it.
+// A row that also has pending dispatch to a parent or to children is counted here; the last of these sets deletes it.
 const settle = statement({
   name: 'dispatch.settle',
   params: {
@@ -76,7 +76,7 @@ export function settleCall(
     execution_ids: dispatches.map((row) => row.execution_id),
     generations: dispatches.map((row) => row.generation),
     outcomes: dispatches.map((row) => row.outcome),
-    are_shared: dispatches.map((row) => row.owes_others),
+    are_shared: dispatches.map((row) => row.is_shared),
     now_ms: now,
   })
 }

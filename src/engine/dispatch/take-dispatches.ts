@@ -12,11 +12,11 @@ import { scopeParams, type DutyScope } from '../kernel/scope.ts'
 export const dispatchDuty = 'dispatch'
 
 const columns = `d.execution_id, d.generation, d.outcome, d.flow_id, d.is_counted, d.created_at_ms,
-    d.parent_id is not null or d.has_children as owes_others`
+    d.parent_id is not null or d.has_children as is_shared`
 
 // Not `<> all`: for each id the planner would take off the share of rows without a flow, expect next to nothing, and read all
 // (measured).
-/** The oldest that a duty has in its scope, but those of the flows in `$5`. */
+/** The oldest rows in the scope of a duty, without those of the flows in `$5`. */
 const dueDispatches = `
   select ${columns}
   from flowfabric.ff_dispatch d
@@ -27,7 +27,7 @@ const dueDispatches = `
   order by d.created_at_ms, d.execution_id
   limit $1`
 
-/** The oldest from `$3` on, but those of the flows in `$2`. The duty alone retries quarantined rows. */
+/** The oldest rows from `$3` on, without those of the flows in `$2`. The duty alone retries quarantined rows. */
 const oldestDispatches = `
   select ${columns}
   from flowfabric.ff_dispatch d
@@ -52,7 +52,7 @@ const row = {
   root_flow_id: 'uuid?',
   is_counted: 'bool',
   created_at_ms: 'int8',
-  owes_others: 'bool',
+  is_shared: 'bool',
   is_locked: 'bool',
 } as const
 
@@ -88,7 +88,7 @@ kept as materialized (
   from taken
   where is_locked
 )
-select ordinal, execution_id, generation, outcome, flow_id, root_flow_id, is_counted, created_at_ms, owes_others, is_locked
+select ordinal, execution_id, generation, outcome, flow_id, root_flow_id, is_counted, created_at_ms, is_shared, is_locked
 from taken
 cross join kept`
 }
@@ -113,12 +113,12 @@ const takeNamed = statement({
 
 export type TakeCall = Call<typeof row>
 
-/** As the dispatcher takes them. */
+/** The rows that the dispatcher takes. */
 export function takeOldestCall(batch: number, passedOver: readonly string[], fromMs: number): TakeCall {
   return call(takeOldest, { batch, passed_over: passedOver, from_ms: fromMs })
 }
 
-/** As the duty takes them. */
+/** The rows that the duty takes. */
 export function takeDueCall(scope: DutyScope, passedOver: readonly string[]): TakeCall {
   return call(takeDue, { ...scope, passed_over: passedOver })
 }

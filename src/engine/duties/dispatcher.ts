@@ -12,13 +12,13 @@ import { DispatchLoop, type DispatchPart } from './dispatch-loop.ts'
 import type { Dispatched } from '../dispatch/dispatched.ts'
 import type { Publish } from '../kernel/effects.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
-import { mostJudged, tellParents } from '../dispatch/parent.ts'
+import { largestParentSet, notifyParents } from '../dispatch/parent.ts'
 import { endBacklogged } from '../dispatch/cancel-backlog.ts'
 import { resolveFlows } from '../dispatch/sets.ts'
 
 const ofEndings: readonly DispatchPart[] = [
   { bit: pendingDispatch.flow, takeSet: resolveFlows, largestSet: 500, duty: dispatch },
-  { bit: pendingDispatch.parent, takeSet: tellParents, largestSet: mostJudged, duty: dispatch },
+  { bit: pendingDispatch.parent, takeSet: notifyParents, largestSet: largestParentSet, duty: dispatch },
   { bit: pendingDispatch.children, takeSet: leaveChildren, largestSet: 500, duty: dispatch },
 ]
 const ofCancels: readonly DispatchPart[] = [
@@ -48,13 +48,13 @@ export class Dispatcher {
     }
   }
 
-  /** Begins no more statements; resolves when those under way are done. */
+  /** Starts no more statements; resolves when the running ones are done. */
   async close(): Promise<void> {
     for (const loop of this.#loops) loop.stop()
     await this.idle()
   }
 
-  // The next hop is this dispatcher's too, whether or not the process starts it for other writes.
+  // This dispatcher also processes the next hop, even if the process does not start it for other writes.
   #finish({ done, effects }: Dispatched): void {
     this.start(effects.pendingDispatch ?? 0)
     this.#publish({ ...effects, wroteEvents: done > 0 })

@@ -17,7 +17,7 @@ import type { Caller } from '../kernel/caller.ts'
 import type { Publish } from '../kernel/effects.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { within } from '../kernel/closing.ts'
-import { orOweAgain } from '../dispatch/cancel-backlog.ts'
+import { orWriteAgain } from '../dispatch/cancel-backlog.ts'
 import { pendingDispatch } from '../kernel/pending-dispatch.ts'
 import { untilSent } from '../kernel/resend.ts'
 import { goesWithFlowSql } from '../transition/cancelled-flow.ts'
@@ -152,7 +152,7 @@ backlogged as (
   select e.execution_id, e.generation, e.flow_id, a.now_ms, 'flow_cancelled', 'cancel_flow'
   from flow_after a
   join flowfabric.ff_exec_core e on e.execution_id = any (array[a.standing_id])
-  ${orOweAgain}
+  ${orWriteAgain}
 ),
 ready as materialized (
   select e.queue_id, e.priority, e.rank, e.execution_id

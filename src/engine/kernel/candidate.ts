@@ -15,9 +15,9 @@ export const dutyRow = {
   processed: 'int8',
   ready_queue_ids: 'int4[]',
   /** The dispatch that its endings need. */
-  owes: 'int4',
+  pending_dispatch: 'int4',
   /** Running executions that it ended. */
-  called_off_ids: 'uuid[]',
+  stopped_run_ids: 'uuid[]',
 } as const
 
 /** The conditions on `ff_exec_core e` in the query for due rows, which ends with `limit $1`. */
@@ -27,8 +27,8 @@ export function inScope(duty: string): string {
 }
 
 /** Removes processed rows from quarantine. */
-export function takenUp(duty: string, acted: string): string {
-  return `taken_up as (
+export function deleteQuarantine(duty: string, acted: string): string {
+  return `unquarantined as (
   delete from flowfabric.ff_set_aside s
   where s.duty = '${duty}'
     and (s.subject_id in (select execution_id from ${acted})
@@ -37,7 +37,13 @@ export function takenUp(duty: string, acted: string): string {
 }
 
 export function dutySetOfRow(row: RowOf<typeof dutyRow>): DutySet {
-  const { seen, processed, ready_queue_ids: readyQueueIds, owes: pendingDispatch, called_off_ids: stoppedRunIds } = row
+  const {
+    seen,
+    processed,
+    ready_queue_ids: readyQueueIds,
+    pending_dispatch: pendingDispatch,
+    stopped_run_ids: stoppedRunIds,
+  } = row
   if (seen === 0) return emptyDutySet
   return { seen, processed, effects: { readyQueueIds, pendingDispatch, stoppedRunIds, wroteEvents: processed > 0 } }
 }

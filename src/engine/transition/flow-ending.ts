@@ -11,9 +11,9 @@
 //   now_ms          bigint, read from the clock after the lock
 
 /**
- * Follows `flow_change`, of flows that are cancelled and of their outermost flow. Gives `flow_after`, with `is_marked`, `is_ending` and
- * `ending_as`; and of a flow that ends and represents a member which has not ended, that member as `standing_id`. How other flows end
- * is a decision of `src/model/resolve-endings.ts`.
+ * Follows `flow_change`, of flows that are cancelled and of their outermost flow. Yields `flow_after`, with `is_marked`, `is_ending`
+ * and `ending_as`. For a flow that ends and represents a member which has not ended, `standing_id` is that member.
+ * `src/model/resolve-endings.ts` decides how other flows end.
  */
 export const endCancelledFlows = `
 flow_after as materialized (
@@ -33,7 +33,7 @@ flow_after as materialized (
 )`
 
 /**
- * Follows a CTE with rows of `flow_after`, named by `from`. Gives `changed_flow`, and writes an event for each flow that was
+ * Follows a CTE with rows of `flow_after`, named by `from`. Yields `changed_flow`, and writes an event for each flow that was
  * cancelled and for each that ended. Every row is written, because retention reads the version of the outermost flow.
  */
 export function changeFlows(from: string): string {

@@ -4,7 +4,7 @@ import type { Engine } from '../../../src/engine/contract.ts'
 import { dispatch } from '../../../src/engine/duties/dispatch.ts'
 import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
 import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
-import { tellParents } from '../../../src/engine/dispatch/parent.ts'
+import { notifyParents } from '../../../src/engine/dispatch/parent.ts'
 import type { OnParentEnd } from '../../../src/engine/transition/new-execution.ts'
 import { attached } from '../../../src/model/attached.ts'
 import { parseExecutionId, type ExecutionId } from '../../../src/model/id.ts'
@@ -50,7 +50,7 @@ test('ended children stay unchanged', async () => {
   for (const executionId of [one!, two!]) await engine.executions.cancel({ executionId, reason: 'own' })
   await engine.executions.complete(fenceOf(parent))
   expect(await leaveChildren(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { pendingDispatch: 0 } })
-  expect(await tellParents(sql, 100)).toMatchObject({ seen: 2, done: 2 })
+  expect(await notifyParents(sql, 100)).toMatchObject({ seen: 2, done: 2 })
   expect(await bitsOf(sql, two!)).toBe(attached.parent)
   expect(await stored.dispatches.all(sql)).toEqual([])
 })

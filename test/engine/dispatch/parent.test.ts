@@ -1,7 +1,7 @@
 // An ended child wakes the parent that waits for it.
 import { expect, test } from 'vitest'
 import type { Engine } from '../../../src/engine/contract.ts'
-import { tellParents } from '../../../src/engine/dispatch/parent.ts'
+import { notifyParents } from '../../../src/engine/dispatch/parent.ts'
 import type { Claim } from '../../../src/engine/execution/claim.ts'
 import { suspensionTimeout } from '../../../src/engine/duties/suspension-timeout.ts'
 import type { Condition } from '../../../src/model/condition.ts'
@@ -18,7 +18,7 @@ test.each(['completed', 'failed', 'cancelled'] as const)('a child that is %s wak
   const childId = await childOf(engine, parent)
   await suspend(engine, parent, { condition: endOf(childId) })
   await end(engine, childId, how)
-  expect(await tellParents(sql, 100)).toMatchObject({
+  expect(await notifyParents(sql, 100)).toMatchObject({
     seen: 1,
     done: 1,
     effects: { readyQueueIds: [expect.any(Number)] },
@@ -41,7 +41,7 @@ test('a parent is resumable by the endings of its children, and reports that', a
   const childId = await childOf(engine, parent)
   await suspend(engine, parent, { condition: endOf(childId) })
   await end(engine, childId, 'completed')
-  await tellParents(sql, 100)
+  await notifyParents(sql, 100)
   expect(await engine.executions.describe(parent.executionId)).toMatchObject({
     publicState: 'resumable',
     state: { interruption: 'children' },
@@ -55,12 +55,12 @@ test('a parent that waits for all of three wakes with the last, once', async () 
   await suspend(engine, parent, { condition: { kind: 'allOf', members: children.map(endOf) } })
   for (const childId of children.slice(1)) {
     await end(engine, childId, 'completed')
-    expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { readyQueueIds: [] } })
+    expect(await notifyParents(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { readyQueueIds: [] } })
     expect((await engine.executions.describe(parent.executionId))?.publicState).toBe('suspended')
   }
   await end(engine, children[0]!, 'failed')
-  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, effects: { readyQueueIds: [expect.any(Number)] } })
-  expect(await tellParents(sql, 100)).toMatchObject({ seen: 0, done: 0 })
+  expect(await notifyParents(sql, 100)).toMatchObject({ done: 1, effects: { readyQueueIds: [expect.any(Number)] } })
+  expect(await notifyParents(sql, 100)).toMatchObject({ seen: 0, done: 0 })
   expect(await stored.events.all(sql, { event_type: 'resumed' })).toHaveLength(1)
 })
 
@@ -70,7 +70,7 @@ test('children that end together are evaluated together', async () => {
   const children = [await childOf(engine, parent), await childOf(engine, parent)]
   await suspend(engine, parent, { condition: { kind: 'anyOf', members: children.map(endOf) } })
   for (const childId of children) await end(engine, childId, 'cancelled')
-  expect(await tellParents(sql, 100)).toMatchObject({ seen: 2, done: 2 })
+  expect(await notifyParents(sql, 100)).toMatchObject({ seen: 2, done: 2 })
   expect(await take(engine)).toMatchObject({ executionId: parent.executionId })
 })
 
@@ -79,7 +79,7 @@ test('a parent that does not wait is left alone, and receives the ending when it
   const parent = await held(engine)
   const childId = await childOf(engine, parent)
   await end(engine, childId, 'completed')
-  expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { readyQueueIds: [] } })
+  expect(await notifyParents(sql, 100)).toMatchObject({ seen: 1, done: 1, effects: { readyQueueIds: [] } })
   expect(await stored.dispatches.all(sql)).toEqual([])
   await suspend(engine, parent, { condition: endOf(childId) })
   expect(await take(engine)).toMatchObject({ executionId: parent.executionId, reason: 'resume' })
@@ -95,7 +95,7 @@ test('a parent that waits for another event stays suspended, with its timer', as
     condition: { kind: 'allOf', members: [endOf(childId), { kind: 'time', at }] },
   })
   await end(engine, childId, 'completed')
-  await tellParents(sql, 100)
+  await notifyParents(sql, 100)
   expect(await stored.suspensions.pick(sql, ['wake_at_ms', 'closed_at_ms'])).toEqual([
     { wake_at_ms: at, closed_at_ms: null },
   ])
@@ -115,7 +115,7 @@ test('a child that ended before the timeout counts, also when its parent was not
   for (const done of [2, 0]) {
     expect((await engine.executions.describe(met.executionId))?.publicState).toBe('resumable')
     expect((await engine.executions.describe(unmet.executionId))?.publicState).toBe('failed')
-    expect(await tellParents(sql, 100)).toMatchObject({ done })
+    expect(await notifyParents(sql, 100)).toMatchObject({ done })
   }
 })
 
@@ -125,7 +125,7 @@ test('the resume delay of the parent holds', async () => {
   const childId = await childOf(engine, parent)
   await suspend(engine, parent, { condition: endOf(childId), resumeDelay: '5s' })
   await end(engine, childId, 'completed')
-  expect(await tellParents(sql, 100)).toMatchObject({
+  expect(await notifyParents(sql, 100)).toMatchObject({
     done: 1,
     effects: { readyQueueIds: [], dueInMs: { delay: 5000 } },
   })
@@ -138,11 +138,11 @@ test('the work that a child owes its flow or its own children stays when its par
   const childId = await childOf(engine, parent)
   const grandchild = await engine.executions.create({ kind: 'grandchild', parentId: childId })
   await end(engine, childId, 'cancelled')
-  expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1 })
+  expect(await notifyParents(sql, 100)).toMatchObject({ seen: 1, done: 1 })
   expect(await stored.dispatches.pick(sql, ['parent_id', 'has_children'])).toEqual([
     { parent_id: null, has_children: true },
   ])
-  expect(await tellParents(sql, 100)).toMatchObject({ seen: 0 })
+  expect(await notifyParents(sql, 100)).toMatchObject({ seen: 0 })
   expect(grandchild.kind).toBe('created')
 })
 
@@ -154,7 +154,7 @@ test('the ending of a child whose parent is deleted is dropped', async () => {
   for (const table of [stored.executions, stored.inputs, stored.attempts]) {
     await table.remove(sql, { execution_id: parentId })
   }
-  expect(await tellParents(sql, 100)).toMatchObject({ seen: 1, done: 1 })
+  expect(await notifyParents(sql, 100)).toMatchObject({ seen: 1, done: 1 })
   expect(await stored.dispatches.all(sql)).toEqual([])
 })
 
@@ -162,8 +162,8 @@ test('a set takes the requested number, the oldest first', async () => {
   const { engine, sql } = await setup({ dispatch: false })
   const parent = await held(engine)
   for (let index = 0; index < 5; index++) await end(engine, await childOf(engine, parent), 'cancelled')
-  expect(await tellParents(sql, 3)).toMatchObject({ seen: 3, done: 3 })
-  expect(await tellParents(sql, 3)).toMatchObject({ seen: 2, done: 2 })
+  expect(await notifyParents(sql, 3)).toMatchObject({ seen: 3, done: 3 })
+  expect(await notifyParents(sql, 3)).toMatchObject({ seen: 2, done: 2 })
 })
 
 const endOf = (executionId: ExecutionId): Condition => ({ kind: 'child', executionId })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { leaveChildren } from '../../../src/engine/dispatch/children.ts'
 import { Dispatcher } from '../../../src/engine/duties/dispatcher.ts'
 import { pendingDispatch } from '../../../src/engine/kernel/pending-dispatch.ts'
-import { tellParents } from '../../../src/engine/dispatch/parent.ts'
+import { notifyParents } from '../../../src/engine/dispatch/parent.ts'
 import { mintExecutionId } from '../../../src/model/id.ts'
 import { around } from '../../../src/sql/around.ts'
 import type { Sql } from '../../../src/sql/sql.ts'
@@ -78,7 +78,7 @@ test('each pass returns what else its rows owe, because other passes may have sk
     done: 1,
     effects: { pendingDispatch: pendingDispatch.cancels | pendingDispatch.flow | pendingDispatch.parent },
   })
-  expect(await tellParents(sql, 100)).toMatchObject({ done: 1, effects: { pendingDispatch: pendingDispatch.flow } })
+  expect(await notifyParents(sql, 100)).toMatchObject({ done: 1, effects: { pendingDispatch: pendingDispatch.flow } })
 })
 
 function dispatcherOf(sql: Sql): Dispatcher {
