@@ -1,5 +1,5 @@
 // The dispatcher does the work that an ending leaves for others, after its commit and in the process that wrote it, while
-// no caller waits. A write returns what is pending as an effect, so that an ending without such work costs nothing. A duty
+// no caller waits. A write returns the pending work as an effect, so that an ending without such work costs nothing. A duty
 // does what remains, for example when this process dies.
 //
 // Two loops run at the same time. One processes the dispatch rows of endings, one set after the other, because the sets

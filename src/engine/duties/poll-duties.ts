@@ -50,7 +50,7 @@ const earliestByDuty = allDuties('embedded').flatMap(({ name, watch }) =>
 )
 
 // Locks the supervisor's row and those of due duties, and waits for neither. Its commit waits for no disk: a server that
-// crashes frees what was taken.
+// crashes frees the taken duties.
 const poll = statement({
   name: 'duty.poll',
   params: {

@@ -1,4 +1,4 @@
-// Writes flows that count members, begin, close, are cancelled or end, under the lock of the outermost flow. What changes was decided
+// Writes flows that count members, begin, close, are cancelled or end, under the lock of the outermost flow. The changes were decided
 // before (`src/model/resolve-endings.ts`).
 import type { FlowChange } from '../../model/resolve-endings.ts'
 import { call } from '../../sql/sql.ts'
