@@ -3,33 +3,44 @@
 //
 // It also returns the instance's leases that the request did not name: they come from a claim whose reply was lost, and the
 // worker adopts or releases them.
-import type { Duration } from '../../model/duration.ts'
 import { EngineError, refusal } from '../../model/errors.ts'
+import { checkedBy, flag, unchecked } from '../../model/field-kinds.ts'
+import { checkFields, type RequestOf } from '../../model/field.ts'
 import { formatExecutionId, type ExecutionId } from '../../model/id.ts'
 import { limits } from '../../model/limits.ts'
-import { leaseTtl } from '../../model/named-fields.ts'
+import { leaseTtl, workerName } from '../../model/named-fields.ts'
 import { checkSet } from '../../model/sets.ts'
 import { refuseUnknownFields } from '../../model/shape.ts'
-import { checkText, show } from '../../model/text.ts'
+import { show } from '../../model/text.ts'
 import { call, type Sql } from '../../sql/sql.ts'
 import { statement, type RowOf } from '../../sql/statement.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { clockAfter } from '../kernel/after-lock.ts'
 import { checkFence, fenceParams, fenceValues, type Fence, type CheckedFence } from '../transition/fence.ts'
+import { fenceFields } from '../transition/fenced-request.ts'
 import { fenceRow, lostLease } from '../transition/fenced-answer.ts'
 import { untilSent } from '../kernel/resend.ts'
 
-export interface RenewedLease extends Fence {
+const renewedLeaseFields = {
+  ...fenceFields,
   /** Its handler has started. If omitted, the lease's mark stays unchanged. */
-  readonly started?: boolean
+  started: flag().default(false).describe('Its handler has started.'),
 }
 
-export interface RenewRequest {
-  readonly workerInstanceId: string
-  readonly leases: readonly RenewedLease[]
+export interface RenewedLease extends RequestOf<typeof renewedLeaseFields> {}
+
+export const renewFields = {
+  workerInstanceId: workerName,
+  /** A lease that is not valid is refused in its place, and the others are renewed. */
+  leases: checkedBy<readonly RenewedLease[], readonly unknown[]>(
+    (value, name) => checkSet(name, value, limits.leaseCount),
+    { kind: 'list', of: unchecked({ kind: 'fields', fields: renewedLeaseFields }), max: limits.leaseCount },
+  ),
   /** Defaults to 30 s, embedded to 60 s. */
-  readonly leaseTtl?: Duration
+  leaseTtl: leaseTtl.optional(),
 }
+
+export interface RenewRequest extends RequestOf<typeof renewFields> {}
 
 export type LeaseAnswer =
   | {
@@ -53,10 +64,6 @@ export interface RenewResult {
 /** The duration of a lease if the claim or the renewal names none. */
 export function defaultLeaseTtlMs({ kind }: Sql): number {
   return kind === 'embedded' ? limits.defaultEmbeddedLeaseTtlMs : limits.defaultLeaseTtlMs
-}
-
-export function checkWorker(field: string, value: unknown): string {
-  return checkText(field, value, { minBytes: 1, maxBytes: limits.workerNameBytes, refuseControls: true })
 }
 
 // A lease that another transaction has locked is being renewed or about to end, and is skipped: waiting for one would
@@ -141,11 +148,7 @@ limit 1000`,
 })
 
 export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Promise<RenewResult> {
-  refuseUnknownFields('renew', request, ['workerInstanceId', 'leases', 'leaseTtl'])
-  const workerInstanceId = checkWorker('workerInstanceId', request.workerInstanceId)
-  const { leaseTtl: given } = request
-  const ttlMs = given === undefined ? defaultLeaseTtlMs(sql) : leaseTtl.read('leaseTtl', given, {})
-  checkSet('leases', request.leases, limits.leaseCount)
+  const { workerInstanceId, leaseTtlMs } = checkFields('renew', renewFields, request)
   const checked = request.leases.map((lease) => checkRenewal(caller, lease))
   // The same lease twice is one renewal.
   const items = new Map(checked.flatMap((one) => (EngineError.is(one) ? [] : [[keyOf(one), one] as const])))
@@ -153,7 +156,7 @@ export async function renew(sql: Sql, caller: Caller, request: RenewRequest): Pr
     sql.reserved.pipeline([
       call(renewStatement, {
         ...fenceValues([...items.values()]),
-        lease_ttl_ms: ttlMs,
+        lease_ttl_ms: leaseTtlMs ?? defaultLeaseTtlMs(sql),
         started: [...items.values()].map((item) => item.isStarted),
       }),
       call(leasesOfInstance, {

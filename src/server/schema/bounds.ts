@@ -32,7 +32,6 @@ export const partitionPattern = '(?:[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-
 export const idPattern = new RegExp(`^(?:\\{fp:${partitionPattern}\\}:)?${uuidPattern}$`)
 
 export const idempotencyKey = text({ most: limits.idempotencyKeyBytes, of: 'text' })
-export const workerName = text({ most: limits.workerNameBytes })
 export const signalName = text({ most: limits.signalNameBytes })
 export const sourceIdentity = text({ least: 0, most: limits.signalSourceBytes })
 export const waitpointKey = text({ most: limits.waitpointKeyBytes })

@@ -3,26 +3,14 @@ import { z } from 'zod'
 import { completeRequest } from '../../engine/execution/complete.ts'
 import { failRequest } from '../../engine/execution/fail.ts'
 import { delayRequest, releaseRequest } from '../../engine/execution/give-back.ts'
+import { renewFields } from '../../engine/execution/renew.ts'
 import { restartRequest } from '../../engine/execution/restart.ts'
 import { progressRequest } from '../../engine/execution/progress.ts'
 import { warnRequest } from '../../engine/execution/warn.ts'
-import * as bounds from './bounds.ts'
 import { limits } from '../../model/limits.ts'
 import { requestOf } from './of-fields.ts'
 import { resumption, suspendRequest } from './suspension.ts'
-import {
-  answer,
-  engineError,
-  executionId,
-  fence,
-  leaseTtl,
-  named,
-  request,
-  set,
-  setAnswer,
-  time,
-  waitpointId,
-} from './words.ts'
+import { answer, engineError, executionId, fence, named, request, set, setAnswer, time, waitpointId } from './words.ts'
 
 const cancelled = answer({ kind: z.literal('cancelled'), executionId })
 
@@ -79,13 +67,9 @@ export const leases = z
   .array(named('Fence', request(fence), 'The lease that allows its holder to write.'))
   .max(limits.leaseCount)
 
-const renewals = z
-  .array(request({ ...fence, started: z.boolean().optional().describe('Its handler has started.') }))
-  .max(limits.leaseCount)
-
 export const heldShapes = {
   renew: {
-    request: request({ workerInstanceId: bounds.workerName, leases: renewals, leaseTtl: leaseTtl.optional() }),
+    request: requestOf(renewFields),
     answer: answer({
       leases: z.array(leaseAnswer),
       unnamed: z.array(answer({ ...fence, expiresAt: time })).describe('Leases that the request did not name.'),

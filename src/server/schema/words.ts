@@ -81,8 +81,6 @@ export const duration = named(
   z.union([z.int().min(0).max(limits.durationMs), durationText]),
   'Milliseconds, or a string with one unit such as `30s`, `5m`, `2 days`; 100 years at most.',
 )
-/** For a lease. */
-export const leaseTtl = durationWithin(limits.leaseTtlMinMs, limits.leaseTtlMaxMs)
 export const partition = z.union([
   z.string().regex(new RegExp(`^\\{fp:${partitionPattern}\\}$`)),
   z
