@@ -58,7 +58,12 @@ test('WREG-07 the duty removes silent workers with one event each, and keeps the
   await engine.workers.register({ ...one, workerInstanceId: 'stale', ttl: '10s' })
   await engine.workers.register({ ...one, workerInstanceId: 'fresh', ttl: '11s' })
   await clock.advance('10s')
-  expect(await workerExpiry.runOnce(sql)).toEqual({ processed: 1, errors: 0, isFull: false, effects: {} })
+  expect(await workerExpiry.runOnce(sql)).toEqual({
+    processed: 1,
+    errors: 0,
+    isFull: false,
+    effects: { wroteEvents: true },
+  })
   expect(await withoutWriting(sql, () => workerExpiry.runOnce(sql))).toMatchObject({ processed: 0 })
   expect((await engine.workers.list()).workers.map((worker) => worker.workerInstanceId)).toEqual(['fresh'])
   expect((await workerEvents(sql)).slice(2)).toEqual([
