@@ -22,7 +22,7 @@ const registeredTaskFields = {
 
 export interface RegisteredTask extends RequestOf<typeof registeredTaskFields> {}
 
-interface NewTask extends TaskPolicy {
+export interface NewTask extends TaskPolicy {
   readonly kind: string
   /** Empty: none. */
   readonly version: string
