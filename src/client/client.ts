@@ -137,9 +137,9 @@ export class Client {
 
   // A reply to a caller that is bound to another namespace names that one.
   #readNamespace({ headers }: Called, reply: Reply): void {
-    const told = reply.headers[names.namespace]
-    if (typeof told !== 'string' || headers[names.namespace] !== undefined) return
-    this.#namespace = decodeURIComponent(told)
+    const named = reply.headers[names.namespace]
+    if (typeof named !== 'string' || headers[names.namespace] !== undefined) return
+    this.#namespace = decodeURIComponent(named)
   }
 
   // Both signals may live as long as the process, so the call must leave no listener on them: AbortSignal.any would.

@@ -57,7 +57,7 @@ owed as (
   returning execution_id
 ),
 -- end of owing
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, flow_id, event_type, partition_key, namespace, actor)
   select now_ms, flow_id, 'flow_closed', partition_key, namespace, $2
   from changed

@@ -67,7 +67,7 @@ with changed as materialized (
 ),
 ${sealGroups('g.flow_id = any (array[c.flow_id])')},
 ${oweDispatch('changed', lostUpstreams)},
-told as (
+logged as (
   insert into flowfabric.ff_event (occurred_at_ms, flow_id, event_type, partition_key, namespace, actor)
   select now_ms, flow_id, 'flow_closed', partition_key, namespace, $2
   from changed
