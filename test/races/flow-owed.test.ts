@@ -53,3 +53,19 @@ function waitingCall({ statement, values }: Call): Call {
   const text = statement.text.replace(taken, (found) => `${found} and pg_advisory_xact_lock_shared(${key}) is not null`)
   return { statement: { ...statement, name: `waiting.${statement.name}`, text }, values }
 }
+
+test('a set that finds its next members locked reports no more pending work, so that the dispatcher pauses', async () => {
+  const fixture = await setup({ dispatch: false })
+  const { sql, url } = fixture
+  const downstreams = Array.from({ length: 12 }, (_, index) => `b${index}`)
+  const flow = await walk(fixture, { edges: downstreams.map((name) => `a > ${name}`) })
+  await flow.endTaken(await flow.take('a'))
+  const ids = downstreams.map((name) => `'${flow.uuidOf(name)}'`).join(', ')
+  const lock = await hold(url, `select 1 from flowfabric.ff_exec_core where execution_id in (${ids}) for no key update`)
+  // One set reads ten edges.
+  expect(await resolveFlows(sql, 1)).toMatchObject({ seen: 1, done: 0, effects: { pendingDispatch: 0 } })
+  await lock.release()
+  for (let sets = 0; sets < 2; sets += 1) await resolveFlows(sql, 1)
+  expect(new Set(Object.values(await flow.states()))).toEqual(new Set(['completed', 'waiting']))
+  expect(await flow.row()).toMatchObject({ success_count: 1 })
+})

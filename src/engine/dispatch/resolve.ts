@@ -240,7 +240,9 @@ function resultOf({ taken, resolution, isCutShort, done }: Decided, rows: readon
   const written = rows.reduce<Written>((all, row) => ({ ...all, ...row }), {})
   const { ready_queue_ids: readyQueueIds = [], shortest_delay_ms: delayMs = null, backlogged = 0 } = written
   const { flows, started, lackingFlowIds, heldFlowIds, lacks } = resolution
-  const isFlowPending = isCutShort || started.length > 0 || flows.some(({ hasEndedAhead }) => hasEndedAhead)
+  // A set that resolved none of so many edges found their members locked: the next set would find the same.
+  const hasMoreEdges = isCutShort && resolution.edges.length > 0
+  const isFlowPending = hasMoreEdges || started.length > 0 || flows.some(({ hasEndedAhead }) => hasEndedAhead)
   // The processes that clear the rest of a row may have passed over it, because it was locked here.
   const isShared = done.some((row) => row.is_shared)
   const pending =
@@ -258,7 +260,7 @@ function resultOf({ taken, resolution, isCutShort, done }: Decided, rows: readon
     effects: { readyQueueIds, dueInMs, pendingDispatch: pending, endedFlowIds },
     isFull: taken.length >= batch,
     lockedIds: [
-      ...new Set([...taken.filter(isTreeLocked).map((row) => row.flow_id), ...(isCutShort ? [] : heldFlowIds)]),
+      ...new Set([...taken.filter(isTreeLocked).map((row) => row.flow_id), ...(hasMoreEdges ? [] : heldFlowIds)]),
     ],
     lacking: { executionIds: [...new Set(left.map((row) => row.execution_id))], lacks },
   }
