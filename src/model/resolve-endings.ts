@@ -78,6 +78,12 @@ export interface Resolution {
   readonly lacks: Lacks
 }
 
+/**
+ * A decision requests the trees of one flow, and of others while their members are no more than these in all. Each tree is read whole,
+ * with its edges, and a set of endings may end hundreds of large flows.
+ */
+const mostTreeMembers = 20_000
+
 export function resolveEndings(facts: Facts): Resolution {
   return new Decision(facts).make()
 }
@@ -93,6 +99,7 @@ class Decision {
   readonly #heldFlowIds = new Set<string>()
   readonly #restated = new Map<string, SkipReason>()
   readonly #lacks = { skips: [] as string[], trees: [] as string[], locks: [] as string[] }
+  #treeMembers = 0
 
   constructor(facts: Facts) {
     this.#facts = facts
@@ -251,7 +258,8 @@ class Decision {
     if (flow.successCount + counts.success === flow.memberCount) return 'success'
     const tree = this.#facts.extra.trees.get(flow.flowId)
     if (tree !== undefined) return flowOutcome(tree.flow)
-    this.#lacks.trees.push(flow.flowId)
+    this.#treeMembers += flow.memberCount
+    if (this.#lacks.trees.length === 0 || this.#treeMembers <= mostTreeMembers) this.#lacks.trees.push(flow.flowId)
     return undefined
   }
 

@@ -162,6 +162,19 @@ test('a flow ends with its last member: by success, by cancel, or by a tree that
   expect(ending({ successCount: 1 }, 'failed')).toMatchObject({ lacks: { trees: ['f'] }, settled: [] })
 })
 
+test('of many large flows that end at once, only as many trees are requested as fit into memory', () => {
+  const flows = ['f', 'g', 'h'].map((flowId) => ({ ...flow, flowId, memberCount: 9000, endedCount: 8999 }))
+  const { lacks, lackingFlowIds, settled } = resolve({
+    endings: flows.map(({ flowId }) => ended(`a of ${flowId}`, 'failed', flowId)),
+    flows: new Map(flows.map((one) => [one.flowId, one])),
+  })
+  expect({ trees: lacks.trees, left: [...lackingFlowIds], settled }).toEqual({
+    trees: ['f', 'g'],
+    left: ['f', 'g', 'h'],
+    settled: [],
+  })
+})
+
 test('the reason of a skip is corrected under the lock of the skipped member', () => {
   const tree = {
     flow: {

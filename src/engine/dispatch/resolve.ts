@@ -58,7 +58,9 @@ export async function resolveSet(sql: Sql, take: TakeCall, options: ResolveOptio
     taken = withRest(taken, rest)
     lacking = left
   }
-  return taken
+  // A decision requests only as many trees as fit into memory.
+  const isFlowPending = lacking.executionIds.length > 0 && taken.done > 0
+  return isFlowPending ? withRest(taken, moreFlows) : taken
 }
 
 type Lacked = Resolution['lacks']
@@ -270,8 +272,10 @@ function isTreeLocked({ is_locked: isLocked, root_flow_id: rootFlowId }: TakenDi
   return !isLocked && rootFlowId !== null
 }
 
+const moreFlows = { done: 0, effects: { pendingDispatch: pendingDispatch.flow }, lockedIds: [] }
+
 /** A set, with the rows that were resolved again. */
-function withRest(one: TakenSet, rest: TakenSet): TakenSet {
+function withRest(one: TakenSet, rest: Pick<TakenSet, 'done' | 'effects' | 'lockedIds'>): TakenSet {
   return {
     ...one,
     done: one.done + rest.done,
