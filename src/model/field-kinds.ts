@@ -1,4 +1,5 @@
 // The kinds of fields. Each has one check, and the wire shape that belongs to it.
+import type { Bytes } from './bytes.ts'
 import { parseDuration, type Duration } from './duration.ts'
 import { EngineError, refusal } from './errors.ts'
 import { field, optionalField, type Field, type FieldColumn, type Given, type Wire } from './field.ts'
@@ -124,7 +125,7 @@ interface BytesRule {
 }
 
 export function bytes({ maxBytes, advice, nameOf }: BytesRule) {
-  return field<Uint8Array>({
+  return field<Bytes>({
     check(name, value, request) {
       if (!(value instanceof Uint8Array)) {
         throw refusal('invalid_input', name, show(value), 'bytes (base64 over HTTP)')

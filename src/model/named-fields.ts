@@ -1,4 +1,5 @@
 // Fields that several requests have: names, reasons, and what a worker serves.
+import type { Bytes } from './bytes.ts'
 import { parseCapabilities } from './capability.ts'
 import { parseDuration, type Duration } from './duration.ts'
 import { field } from './field.ts'
@@ -104,7 +105,7 @@ const encoding: TextRule = { minBytes: 1, maxBytes: limits.encodingBytes, printa
 /** Bytes with their encoding, in place of plain JSON; `payloadOf` checks the three together. */
 export const payloadFields = {
   /** Bytes, in place of plain JSON. */
-  payload: unchecked<Uint8Array>({ kind: 'bytes' }).optional(),
+  payload: unchecked<Bytes>({ kind: 'bytes' }).optional(),
   /** How to read the payload; defaults to `json`. */
   payloadEncoding: unchecked<string>({ kind: 'text', rule: encoding }).optional(),
 }

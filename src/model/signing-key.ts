@@ -1,5 +1,6 @@
 // The keys that sign tokens and links. No error contains any part of a secret.
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
+import type { Bytes } from './bytes.ts'
 import { parseDuration } from './duration.ts'
 import { refusal } from './errors.ts'
 import { frame } from './frame.ts'
@@ -25,14 +26,14 @@ export function parseKid(value: unknown): string {
   throw refusal(code, 'kid', show(kid), 'a string without a colon')
 }
 
-export function parseSecret(value: unknown): Buffer {
+export function parseSecret(value: unknown): Bytes {
   const [least, most] = [limits.signingSecretMinBytes * 2, limits.signingSecretBytes * 2]
   const allowed = `an even number of hex digits, ${least} to ${most}`
   return readHex(value, (digits) => digits >= least && digits <= most, allowed)
 }
 
 /** The first key is exactly as long as its digest. */
-export function parseSeedSecret(value: unknown): Buffer {
+export function parseSeedSecret(value: unknown): Bytes {
   return readHex(value, (digits) => digits === 64, 'exactly 64 hex digits')
 }
 

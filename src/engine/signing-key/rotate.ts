@@ -1,5 +1,6 @@
 // Rotation: a new key signs from now on, the old one verifies until its grace is over. Several may be in grace at once,
 // each until its own end.
+import type { Bytes } from '../../model/bytes.ts'
 import { parseDuration, type Duration } from '../../model/duration.ts'
 import { EngineError } from '../../model/errors.ts'
 import { checkedBy } from '../../model/field-kinds.ts'
@@ -20,7 +21,7 @@ export const rotateFields = {
   namespace: namespace.optional(),
   /** Both or neither; random when left out. The secret is in hex digits. */
   kid: kid.optional(),
-  secret: checkedBy<string, Buffer>(parseSecret, {
+  secret: checkedBy<string, Bytes>(parseSecret, {
     kind: 'pattern',
     pattern: /^(?:[0-9a-fA-F]{2})+$/,
     min: limits.signingSecretMinBytes * 2,
@@ -93,7 +94,7 @@ export async function rotate(
   })
 }
 
-function keyOf(kid: string | null, secret: Buffer | null): NewKey {
+function keyOf(kid: string | null, secret: Bytes | null): NewKey {
   if (kid === null && secret === null) return mintKey()
   if (kid !== null && secret !== null) return { kid, secret }
   const [given, field] = kid === null ? ['secret', 'kid'] : ['kid', 'secret']

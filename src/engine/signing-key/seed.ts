@@ -1,4 +1,5 @@
 // Seed: the first key of a scope, if the caller provides it. An existing key does not change.
+import type { Bytes } from '../../model/bytes.ts'
 import { EngineError } from '../../model/errors.ts'
 import { checkedBy } from '../../model/field-kinds.ts'
 import { checkFields, type RequestOf } from '../../model/field.ts'
@@ -15,7 +16,7 @@ export const seedFields = {
   namespace: namespace.optional(),
   kid,
   /** Exactly 64 hex digits. */
-  secret: checkedBy<string, Buffer>(parseSeedSecret, { kind: 'pattern', pattern: /^[0-9a-fA-F]{64}$/ }),
+  secret: checkedBy<string, Bytes>(parseSeedSecret, { kind: 'pattern', pattern: /^[0-9a-fA-F]{64}$/ }),
 }
 
 export interface SeedRequest extends RequestOf<typeof seedFields> {}
