@@ -87,7 +87,7 @@ test('an answer for a missing object names its path only, and never a value of t
     code: 'execution_not_found',
     details: { executionId },
   })
-  expect(body.detail).toContain(`getExecutionResult found nothing for executionId "${executionId}"; look at`)
+  expect(body.detail).toContain(`getExecutionResult found nothing for executionId "${executionId}"; check the id`)
   expect(body.detail).not.toContain('20000')
   const [flowId, edgeId] = [executionId, '0190a000-0000-7000-8000-000000000000']
   const edge = await ask('GET', `/v1/flows/${encodeURIComponent(flowId)}/edges/${edgeId}`)
