@@ -186,7 +186,8 @@ export function shouldRetry(
 ): boolean {
   const retry = policy?.retry
   if (retry === undefined || permanent || !isRetryable(category)) return false
-  if (retryCount + 1 >= retry.attempts) return false
+  // Written so that a number of attempts that was damaged allows no retry.
+  if (!(retryCount + 1 < retry.attempts)) return false
   return retry.categories === undefined || retry.categories.includes(category)
 }
 

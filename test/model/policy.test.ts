@@ -190,6 +190,11 @@ describe('a retry', () => {
     expect(shouldRetry({}, 0, 'transient', false)).toBe(false)
   })
 
+  test('never follows if the number of attempts was damaged', () => {
+    const damaged = { ...three, retry: { ...three!.retry!, attempts: 'many' as unknown as number } }
+    expect(shouldRetry(damaged, 0, 'transient', false)).toBe(false)
+  })
+
   test('never follows a permanent failure or a cancellation', () => {
     const retried = failureCategories.filter((category) => shouldRetry(three, 0, category, false))
     expect(retried).toEqual(['transient', 'infra_crash', 'timeout'])

@@ -7,7 +7,7 @@ import { mintUuid } from '../../model/uuid.ts'
 import type { Call, Sql } from '../../sql/sql.ts'
 import { releaseCall } from '../kernel/due.ts'
 import { mergeEffects } from '../kernel/effects.ts'
-import type { DutySet } from '../kernel/run-duty.ts'
+import { decideRows, type DutySet } from '../kernel/run-duty.ts'
 import { lockSetCall } from '../transition/lock-set.ts'
 import { lockedExecutions, readLockedCall } from '../transition/read-locked.ts'
 import { takeSignalsCall } from '../transition/take-signals.ts'
@@ -45,7 +45,7 @@ export async function processDueSuspensions(sql: Sql, duty: string, uuids: reado
       due = open[0].flatMap(({ execution_id: uuid, free_signal_no: freeSignalNumber }) => {
         const [suspension, execution] = [suspensions.get(uuid), executions.get(uuid)]
         if (suspension === undefined || execution === undefined) return []
-        const decision = decideDue(suspension, execution)
+        const decision = decideRows(() => decideDue(suspension, execution))
         return decision.kind === 'none' ? [] : [{ suspension, execution, freeSignalNumber, decision }]
       })
       transitions = due.flatMap(transitionOf)

@@ -5,6 +5,7 @@ import type { HeldLease, LockedExecution } from '../../model/locked-execution.ts
 import type { ExecutionPolicy } from '../../model/policy.ts'
 import { call } from '../../sql/sql.ts'
 import { statement } from '../../sql/statement.ts'
+import { RowFault } from '../kernel/run-duty.ts'
 import { policiesOf, readPoliciesCall, readProgressedCall } from '../transition/read-locked.ts'
 import { ends, requeues, type Transition } from '../transition/transitions.ts'
 import { decidedBy, timerDuty } from './timer-duty.ts'
@@ -37,7 +38,8 @@ export const takeExpiredLeases = decidedBy({
     const counts = countsOf(expired.map(({ lease }) => lease.workerInstanceId))
     return expired.map((execution) => {
       const hasNeighbours = counts.get(execution.lease.workerInstanceId)! > 1
-      return expire(execution, policyOf.get(execution.uuid) ?? null, withProgress.has(execution.uuid), hasNeighbours)
+      const policy = checked(policyOf.get(execution.uuid) ?? null)
+      return expire(execution, policy, withProgress.has(execution.uuid), hasNeighbours)
     })
   },
 })
@@ -48,6 +50,13 @@ export const leaseExpiry = timerDuty({
   intervalMs: 1000,
   act: takeExpiredLeases,
 })
+
+// A policy was checked when it was stored. An execution with a policy that was damaged since must not be reclaimed for ever.
+function checked(policy: ExecutionPolicy | null): ExecutionPolicy | null {
+  const most = policy?.maxReclaimCount
+  if (most === undefined || Number.isInteger(most)) return policy
+  throw new RowFault(`its policy allows ${JSON.stringify(most)} reclaims, which is no whole number`)
+}
 
 type LeasedExecution = LockedExecution & { readonly lease: HeldLease }
 

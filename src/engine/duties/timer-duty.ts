@@ -4,7 +4,7 @@ import type { LockedExecution } from '../../model/locked-execution.ts'
 import type { Call, RowsOf, Sql } from '../../sql/sql.ts'
 import { dueExecutions, releaseCall, type Timer } from '../kernel/due.ts'
 import type { Duty } from '../kernel/duty.ts'
-import { runDuty, type DutySet } from '../kernel/run-duty.ts'
+import { decideRows, runDuty, type DutySet } from '../kernel/run-duty.ts'
 import { lockSetCall } from '../transition/lock-set.ts'
 import { lockedExecutions, readLockedCall } from '../transition/read-locked.ts'
 import { transitionCalls, transitionEffects, type Transition } from '../transition/transitions.ts'
@@ -49,7 +49,7 @@ export function decidedBy<const Reads extends readonly Call[]>({
     let transitions: readonly Transition[] = []
     await sql.decide([lock(uuids), readLockedCall(uuids), ...reads(uuids)], ([locked, rows, ...more]) => {
       const executions = [...lockedExecutions(locked, rows).values()]
-      transitions = decide(executions, more)
+      transitions = decideRows(() => decide(executions, more))
       const processed = transitions.map(({ execution }) => execution.uuid)
       return [...transitionCalls(transitions), releaseCall(duty, processed)]
     })

@@ -46,6 +46,16 @@ export interface Quarantined {
 /** A row that this process cannot process, although the database accepts it. */
 export class RowFault extends Error {}
 
+/** Decides about rows that were read. A decision fails only because of a row, for example one that was damaged by hand. */
+export function decideRows<Decision>(decide: () => Decision): Decision {
+  try {
+    return decide()
+  } catch (cause) {
+    if (cause instanceof RowFault) throw cause
+    throw new RowFault(`it cannot be decided: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}
+
 export async function runDuty(sql: Sql, parts: DutyParts, options: RunOptions = {}): Promise<Run> {
   const scope = scopeOf(options)
   const batch = Math.min(scope.batch, parts.largestBatch ?? Infinity)

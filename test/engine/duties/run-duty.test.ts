@@ -3,6 +3,9 @@ import { expect, inject, test } from 'vitest'
 import { allDuties } from '../../../src/engine/duties/all.ts'
 import { attemptTimeout } from '../../../src/engine/duties/attempt-timeout.ts'
 import { delayedPromoter } from '../../../src/engine/duties/delayed-promoter.ts'
+import { leaseExpiry } from '../../../src/engine/duties/lease-expiry.ts'
+import { suspensionTimeout } from '../../../src/engine/duties/suspension-timeout.ts'
+import type { Sql } from '../../../src/sql/sql.ts'
 import { factory } from '../../support/factory.ts'
 import { refusal } from '../../support/refusal.ts'
 import { parseExecutionId } from '../../../src/model/id.ts'
@@ -45,6 +48,31 @@ test('of a hundred, the bad ones are quarantined and all others are processed', 
   expect(left).toHaveLength(4)
   expect(await attemptTimeout.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
 })
+
+test('an execution with an invalid number of reclaims is quarantined, and the others are reclaimed', async () => {
+  const { engine, sql, clock } = await setup()
+  const [bad, good] = [await claimed(engine), await claimed(engine)]
+  await storePolicy(sql, { maxReclaimCount: 'many' }, `execution_id = '${parseExecutionId(bad.executionId).uuid}'`)
+  await clock.advance('1h')
+  expect(await leaseExpiry.runOnce(sql)).toMatchObject({ processed: 1, errors: 1 })
+  expect((await engine.executions.describe(bad.executionId))?.publicState).toBe('active')
+  expect((await engine.executions.describe(good.executionId))?.publicState).toBe('waiting')
+})
+
+test('a damaged condition delays its own suspension and no other', async () => {
+  const { engine, sql } = await setup()
+  const [bad, good] = [await suspendedUntilFailure(sql), await suspendedUntilFailure(sql)]
+  const condition = JSON.stringify({ kind: 'allOf' })
+  await stored.suspensions.change(sql, { condition }, `execution_id = '${parseExecutionId(bad).uuid}'`)
+  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 1, errors: 1 })
+  expect((await engine.executions.describe(bad))?.publicState).toBe('suspended')
+  expect((await engine.executions.describe(good))?.publicState).toBe('failed')
+  expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 0, errors: 0 })
+})
+
+function suspendedUntilFailure(sql: Sql) {
+  return factory(sql).suspended({ timeoutAt: 1, timeoutBehaviour: 'fail' })
+}
 
 test('a row that is quarantined for one duty is not for another', async () => {
   const { engine, sql, clock } = await setup()
