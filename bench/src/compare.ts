@@ -20,6 +20,7 @@ const loadNames: readonly LoadName[] = [
   'steps',
   'waits',
   'chains',
+  'fan',
   'retries',
   'sleeps',
   'latency',

@@ -25,7 +25,7 @@ export type LoadName = keyof typeof loads
 /** Prepares the work and returns it; only the work is measured. */
 type Load = (product: typeof Product, ff: FlowFabric) => (count: number) => Promise<() => Promise<void>>
 
-const loads = { drain, submit, submitMany, steps, waits, chains, retries, sleeps, latency } satisfies Record<
+const loads = { drain, submit, submitMany, steps, waits, chains, fan, retries, sleeps, latency } satisfies Record<
   string,
   Load
 >
@@ -36,6 +36,7 @@ const counts: Readonly<Record<LoadName, number>> = {
   steps: 3000,
   waits: 2000,
   chains: 5000,
+  fan: 4000,
   retries: 4000,
   sleeps: 4000,
   latency: 500,
@@ -137,6 +138,23 @@ function chains({ task }: typeof Product, ff: FlowFabric) {
 }
 
 /** Each fails once and is retried at once. */
+/** One flow: its first member precedes all others, and they precede its last. */
+function fan({ task }: typeof Product, ff: FlowFabric) {
+  const runner = new Runner(ff, 100)
+  const send = task('send', async (_ctx, _mail: Mail) => runner.end())
+  return async (count: number) => {
+    await ff.flow((f) => {
+      const [first, last] = [f.add(send, mail), f.add(send, mail)]
+      for (let added = 2; added < count; added += 1) {
+        const member = f.add(send, mail)
+        f.after(first, member)
+        f.after(member, last)
+      }
+    })
+    return () => runner.run(send, count)
+  }
+}
+
 function retries({ task }: typeof Product, ff: FlowFabric) {
   const runner = new Runner(ff, 100)
   const backoff = { type: 'fixed', delayMs: 0 } as const
