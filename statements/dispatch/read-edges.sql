@@ -1,15 +1,15 @@
 -- Made by `npm run sql`; do not edit.
 -- dispatch.read-edges
 -- src/engine/dispatch/read-tree.ts: readEdges
--- 41 lines, 3 CTEs
+-- 46 lines, 4 CTEs
 --
 -- parameters:
 --   $1 most int8
 -- columns:
---   ordinal int8
---   edge_id uuid
 --   downstream_id uuid
---   kind text
+--   edge_ids uuid[]
+--   ordinals int8[]
+--   kinds text[]
 --   on_satisfied text
 --   quorum int4 or null
 --   total int4
@@ -53,18 +53,23 @@ edge as materialized (
     end
   limit $1
 ),
+downstream as materialized (
+  select downstream_id, array_agg(edge_id) as edge_ids, array_agg(ordinal) as ordinals, array_agg(kind::text) as kinds
+  from edge
+  group by downstream_id
+),
 locked as materialized (
   select e.execution_id
-  from (select distinct downstream_id from edge) d
+  from downstream d
   join flowfabric.ff_exec_core e on e.execution_id = any (array[d.downstream_id])
   where e.eligibility_state = 'blocked_by_dependencies'
   order by d.downstream_id
   for no key update of e skip locked
 )
-select x.ordinal, x.edge_id, x.downstream_id, x.kind, g.on_satisfied, g.quorum, g.total, g.satisfied, g.failed, g.skipped,
+select d.downstream_id, d.edge_ids, d.ordinals, d.kinds, g.on_satisfied, g.quorum, g.total, g.satisfied, g.failed, g.skipped,
   g.state, g.is_sealed, e.eligibility_state = 'blocked_by_dependencies' as is_blocked,
-  x.downstream_id in (select execution_id from locked) as is_locked, e.attached & 512 /* subFlow */ <> 0 as is_flow,
+  d.downstream_id in (select execution_id from locked) as is_locked, e.attached & 512 /* subFlow */ <> 0 as is_flow,
   e.started_at_ms is not null as has_started
-from edge x
-join flowfabric.ff_edge_group g on g.downstream_id = any (array[x.downstream_id])
-left join flowfabric.ff_exec_core e on e.execution_id = any (array[x.downstream_id])
+from downstream d
+join flowfabric.ff_edge_group g on g.downstream_id = any (array[d.downstream_id])
+left join flowfabric.ff_exec_core e on e.execution_id = any (array[d.downstream_id])

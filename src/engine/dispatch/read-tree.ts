@@ -3,7 +3,7 @@
 // A downstream member that waits for its edges is locked here, with skip locked, because the set may release or skip it. Such a
 // member can stop waiting without the lock of its flow, but not start to wait.
 import { attached } from '../../model/attached.ts'
-import type { GroupState, OnSatisfied, StoredEdgeKind } from '../../model/edge-group.ts'
+import type { GroupState, OnSatisfied } from '../../model/edge-group.ts'
 import { call } from '../../sql/sql.ts'
 import { oneOf, statement, type RowOf } from '../../sql/statement.ts'
 import { flowFactColumns, flowFactRow } from '../transition/flow-facts.ts'
@@ -17,14 +17,16 @@ export function mostEdges(batch: number): number {
   return batch * edgesForEach
 }
 
+// One row for each group: a set may have many edges that lead to one.
 const readEdges = statement({
   name: 'dispatch.read-edges',
   params: { most: 'int8' },
   row: {
-    ordinal: 'int8',
-    edge_id: 'uuid',
     downstream_id: 'uuid',
-    kind: oneOf<StoredEdgeKind>(),
+    // Of its edges: one element for each.
+    edge_ids: 'uuid[]',
+    ordinals: 'int8[]',
+    kinds: 'text[]',
     on_satisfied: oneOf<OnSatisfied>(),
     quorum: 'int4?',
     total: 'int4',
@@ -59,66 +61,75 @@ edge as materialized (
     end
   limit $1
 ),
+downstream as materialized (
+  select downstream_id, array_agg(edge_id) as edge_ids, array_agg(ordinal) as ordinals, array_agg(kind::text) as kinds
+  from edge
+  group by downstream_id
+),
 locked as materialized (
   select e.execution_id
-  from (select distinct downstream_id from edge) d
+  from downstream d
   join flowfabric.ff_exec_core e on e.execution_id = any (array[d.downstream_id])
   where e.eligibility_state = 'blocked_by_dependencies'
   order by d.downstream_id
   for no key update of e skip locked
 )
-select x.ordinal, x.edge_id, x.downstream_id, x.kind, g.on_satisfied, g.quorum, g.total, g.satisfied, g.failed, g.skipped,
+select d.downstream_id, d.edge_ids, d.ordinals, d.kinds, g.on_satisfied, g.quorum, g.total, g.satisfied, g.failed, g.skipped,
   g.state, g.is_sealed, e.eligibility_state = 'blocked_by_dependencies' as is_blocked,
-  x.downstream_id in (select execution_id from locked) as is_locked, e.attached & ${attached.subFlow} <> 0 as is_flow,
+  d.downstream_id in (select execution_id from locked) as is_locked, e.attached & ${attached.subFlow} <> 0 as is_flow,
   e.started_at_ms is not null as has_started
-from edge x
-join flowfabric.ff_edge_group g on g.downstream_id = any (array[x.downstream_id])
-left join flowfabric.ff_exec_core e on e.execution_id = any (array[x.downstream_id])`,
+from downstream d
+join flowfabric.ff_edge_group g on g.downstream_id = any (array[d.downstream_id])
+left join flowfabric.ff_exec_core e on e.execution_id = any (array[d.downstream_id])`,
 })
 
-export type EdgeRow = RowOf<typeof readEdges.row>
+export type GroupRow = RowOf<typeof readEdges.row>
 
 export function readEdgesCall(batch: number) {
   return call(readEdges, { most: mostEdges(batch) })
 }
 
-// After the locks of the edges' downstreams, so that its clock is read after all locks.
+// One row for each flow: a set may have many members of one. After the locks of the edges' downstreams, so that its clock is read
+// after all locks.
 const readFlows = statement({
   name: 'dispatch.read-flows',
   params: {},
   row: {
-    ordinal: 'int8',
-    is_current: 'bool',
+    // Of the taken members of this flow, as far as they have not restarted; or of the member that a nested flow represents.
+    ordinals: 'int8[]',
+    skipped_by_failure: 'int8[]',
     is_sub_flow: 'bool',
-    is_skipped_by_failure: 'bool',
     ...flowFactRow,
     now_ms: 'int8',
   },
   text: `
 with ${takenDispatches},
 member as materialized (
-  select t.ordinal, t.execution_id, e.generation = t.generation as is_current, e.flow_id,
-    e.terminal_outcome = 'skipped' and e.failure_reason = 'dependency_failed' as is_skipped_by_failure,
-    e.attached & ${attached.subFlow} <> 0 as is_flow
+  select t.ordinal, t.execution_id, e.flow_id, e.attached & ${attached.subFlow} <> 0 as is_flow,
+    e.terminal_outcome = 'skipped' and e.failure_reason = 'dependency_failed' as is_skipped_by_failure
   from taken t
   join flowfabric.ff_exec_core e on e.execution_id = any (array[t.execution_id])
+  where e.generation = t.generation
+),
+flow as materialized (
+  select flow_id, array_agg(ordinal) as ordinals, array_agg(ordinal) filter (where is_skipped_by_failure) as skipped_by_failure,
+    false as is_sub_flow
+  from member
+  group by flow_id
+  union all
+  select m.sub_flow_id, array[n.ordinal], null, true
+  from member n
+  join flowfabric.ff_flow_member m on m.flow_id = any (array[n.flow_id]) and m.execution_id = any (array[n.execution_id])
+  where n.is_flow
 ),
 clock as materialized (
   select flowfabric.ff_now_ms() as now_ms
 )
-select n.ordinal, n.is_current, false as is_sub_flow, n.is_skipped_by_failure, ${flowFactColumns}, k.now_ms
-from member n
+select n.ordinals, coalesce(n.skipped_by_failure, '{}') as skipped_by_failure, n.is_sub_flow, ${flowFactColumns}, k.now_ms
+from flow n
 join flowfabric.ff_flow_core f on f.flow_id = any (array[n.flow_id])
 left join flowfabric.ff_exec_core s on s.execution_id = any (array[f.member_id])
-cross join clock k
-union all
-select n.ordinal, n.is_current, true, n.is_skipped_by_failure, ${flowFactColumns}, k.now_ms
-from member n
-join flowfabric.ff_flow_member m on m.flow_id = any (array[n.flow_id]) and m.execution_id = any (array[n.execution_id])
-join flowfabric.ff_flow_core f on f.flow_id = any (array[m.sub_flow_id])
-left join flowfabric.ff_exec_core s on s.execution_id = any (array[f.member_id])
-cross join clock k
-where n.is_flow`,
+cross join clock k`,
 })
 
 export type FlowRow = RowOf<typeof readFlows.row>

@@ -15,7 +15,9 @@ import {
   type FlowFact,
   type GroupFact,
   type MemberEnding,
+  type OpenEdge,
 } from '../../model/ending-facts.ts'
+import type { StoredEdgeKind } from '../../model/edge-group.ts'
 import { noChange, resolveEndings, type Resolution } from '../../model/resolve-endings.ts'
 import type { Call, Sql } from '../../sql/sql.ts'
 import { releaseCall } from '../kernel/due.ts'
@@ -30,7 +32,7 @@ import { endedFlowReads, endedTreesOf } from '../transition/read-ended-flows.ts'
 import { wholeFlow } from '../transition/whole-flow.ts'
 import { cancelMembersCall } from './cancel-members.ts'
 import type { TakenSet } from './pass-over.ts'
-import { mostEdges, readEdgesCall, readFlowsCall, readSkipsCall, type EdgeRow, type FlowRow } from './read-tree.ts'
+import { mostEdges, readEdgesCall, readFlowsCall, readSkipsCall, type FlowRow, type GroupRow } from './read-tree.ts'
 import { releaseMembersCall, repeatEndedCall, startNestedCall } from './release-members.ts'
 import { settleCall } from './settle.ts'
 import { dispatchDuty, takeNamedCall, type TakeCall, type TakenDispatch } from './take-dispatches.ts'
@@ -87,8 +89,8 @@ interface Tried extends TakenSet {
 
 async function resolveOnce(sql: Sql, { take, batch, isDuty, lacks }: Try): Promise<Tried> {
   let decided!: Decided
-  const decide = (taken: Taken, edges: Edges, flows: Flows, extra: ExtraFacts): readonly Call[] => {
-    decided = decideOn(taken, edges, flows, batch, extra)
+  const decide = (taken: Taken, groups: Groups, flows: Flows, extra: ExtraFacts): readonly Call[] => {
+    decided = decideOn(taken, groups, flows, batch, extra)
     return writesOf(decided, isDuty)
   }
   const [edges, flows] = [readEdgesCall(batch), readFlowsCall]
@@ -104,8 +106,8 @@ async function resolveOnce(sql: Sql, { take, batch, isDuty, lacks }: Try): Promi
             readSkipsCall(lacks.skips),
             ...endedFlowReads(lacks.trees),
           ] as const,
-          ([taken, locked, edgeRows, flowRows, skips, ...ended]) =>
-            decide(taken, edgeRows, flowRows, {
+          ([taken, locked, groupRows, flowRows, skips, ...ended]) =>
+            decide(taken, groupRows, flowRows, {
               skips: new Map(skips.map((row) => [row.downstream_id, row.is_reached])),
               trees: endedTreesOf(lacks.trees, ended),
               locked: new Set(locked.map((row) => row.execution_id)),
@@ -118,7 +120,7 @@ async function resolveOnce(sql: Sql, { take, batch, isDuty, lacks }: Try): Promi
 }
 
 type Taken = readonly TakenDispatch[]
-type Edges = readonly EdgeRow[]
+type Groups = readonly GroupRow[]
 type Flows = readonly FlowRow[]
 
 interface Decided {
@@ -133,20 +135,30 @@ interface Decided {
   readonly now: number
 }
 
-function decideOn(taken: Taken, edgeRows: Edges, flowRows: Flows, batch: number, extra: ExtraFacts): Decided {
+function decideOn(taken: Taken, groupRows: Groups, flowRows: Flows, batch: number, extra: ExtraFacts): Decided {
   const rowOf = new Map(taken.map((row) => [row.ordinal, row]))
   const endings = new Map<number, MemberEnding>()
   const flows = new Map<string, FlowFact>()
-  const subFlows = new Map(flowRows.flatMap((row) => (row.is_sub_flow ? [[row.ordinal, row.flow_id]] : [])))
+  const subFlows = new Map(flowRows.flatMap((row) => (row.is_sub_flow ? [[row.ordinals[0]!, row.flow_id]] : [])))
   for (const row of flowRows) {
-    if (!row.is_current) continue
     flows.set(row.flow_id, flowOf(row))
-    if (!row.is_sub_flow) {
-      endings.set(row.ordinal, endingOf(rowOf.get(row.ordinal)!, row, subFlows.get(row.ordinal) ?? null))
+    if (row.is_sub_flow) continue
+    const skipped = new Set(row.skipped_by_failure)
+    for (const ordinal of row.ordinals) {
+      const subFlowId = subFlows.get(ordinal) ?? null
+      endings.set(ordinal, endingOf(rowOf.get(ordinal)!, subFlowId, skipped.has(ordinal)))
     }
   }
-  const isCutShort = edgeRows.length >= mostEdges(batch)
-  const facts = { endings: [...endings.values()], closing: [], flows, isCutShort, extra, ...graphOf(edgeRows, endings) }
+  const edgeCount = groupRows.reduce((count, row) => count + row.edge_ids.length, 0)
+  const isCutShort = edgeCount >= mostEdges(batch)
+  const facts = {
+    endings: [...endings.values()],
+    closing: [],
+    flows,
+    isCutShort,
+    extra,
+    ...graphOf(groupRows, endings),
+  }
   const resolution = resolveEndings(facts)
   const settled = new Set(resolution.settled)
   const isDone = (row: TakenDispatch) => {
@@ -159,27 +171,30 @@ function decideOn(taken: Taken, edgeRows: Edges, flowRows: Flows, batch: number,
   return { taken, resolution, isCutShort, done: taken.filter(isDone), rootFlowIds, now: flowRows[0]?.now_ms ?? 0 }
 }
 
-function endingOf(row: TakenDispatch, found: FlowRow, subFlowId: string | null): MemberEnding {
+function endingOf(row: TakenDispatch, subFlowId: string | null, isSkippedByFailure: boolean): MemberEnding {
   const { execution_id: executionId, generation, outcome, flow_id: flowId, is_counted: isCounted } = row
-  const isSkippedByFailure = found.is_skipped_by_failure
   return { executionId, generation, outcome, flowId, subFlowId, isSkippedByFailure, isCounted }
 }
 
-function graphOf(rows: Edges, endings: ReadonlyMap<number, MemberEnding>): Pick<Facts, 'edges' | 'groups'> {
+function graphOf(rows: Groups, endings: ReadonlyMap<number, MemberEnding>): Pick<Facts, 'edges' | 'groups'> {
   const groups = new Map<string, GroupFact>()
-  const edges = rows.flatMap((row) => {
-    const upstream = endings.get(row.ordinal)
-    const flowId = row.kind === 'start' ? upstream?.subFlowId : upstream?.flowId
-    // Of a generation that is over, or of a nested flow that was deleted.
-    if (upstream === undefined || flowId === undefined || flowId === null) return []
-    const { downstream_id: downstreamId, edge_id: edgeId, kind } = row
-    if (!groups.has(downstreamId)) groups.set(downstreamId, groupOf(row, flowId))
-    return [{ edgeId, flowId, upstream, downstreamId, kind }]
-  })
+  const edges: OpenEdge[] = []
+  for (const row of rows) {
+    const downstreamId = row.downstream_id
+    for (const [place, edgeId] of row.edge_ids.entries()) {
+      const kind = row.kinds[place] as StoredEdgeKind
+      const upstream = endings.get(row.ordinals[place]!)
+      const flowId = kind === 'start' ? upstream?.subFlowId : upstream?.flowId
+      // Of a generation that is over, or of a nested flow that was deleted.
+      if (upstream === undefined || flowId === undefined || flowId === null) continue
+      edges.push({ edgeId, flowId, upstream, downstreamId, kind })
+      if (!groups.has(downstreamId)) groups.set(downstreamId, groupOf(row, flowId))
+    }
+  }
   return { edges, groups }
 }
 
-function groupOf(row: EdgeRow, flowId: string): GroupFact {
+function groupOf(row: GroupRow, flowId: string): GroupFact {
   return {
     downstreamId: row.downstream_id,
     flowId,
