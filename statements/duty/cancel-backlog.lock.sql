@@ -1,7 +1,7 @@
 -- Made by `npm run sql`; do not edit.
 -- duty.cancel-backlog.lock
 -- src/engine/dispatch/cancel-backlog.ts: lockBacklog
--- 5 lines, 0 CTEs
+-- 17 lines, 2 CTEs
 --
 -- parameters:
 --   $1 execution_ids uuid[]
@@ -9,8 +9,20 @@
 --   execution_id uuid
 --   generation int4
 
-select b.execution_id, b.generation
-from flowfabric.ff_cancel_backlog b
-where b.execution_id = any ($1)
-order by b.execution_id, b.generation
-for update of b skip locked
+with backlog as materialized (
+  select b.execution_id, b.generation
+  from flowfabric.ff_cancel_backlog b
+  where b.execution_id = any ($1)
+  order by b.execution_id, b.generation
+  for update of b skip locked
+),
+locked as materialized (
+  select e.execution_id
+  from (select distinct execution_id from backlog) b
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[b.execution_id])
+  order by b.execution_id
+  for no key update of e skip locked
+)
+select execution_id, generation
+from backlog
+where execution_id in (select execution_id from locked)

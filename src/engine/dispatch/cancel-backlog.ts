@@ -16,7 +16,6 @@ import { statement, type RowOf } from '../../sql/statement.ts'
 import { dueRows, inDutyScope, releaseCall } from '../kernel/due.ts'
 import { untilSent } from '../kernel/resend.ts'
 import type { DutySet } from '../kernel/run-duty.ts'
-import { lockSetCall } from '../transition/lock-set.ts'
 import { lockedExecutions, readLockedCall } from '../transition/read-locked.ts'
 import { asks, ends, transitionCalls, transitionEffects, type Transition } from '../transition/transitions.ts'
 import type { Dispatched } from './dispatched.ts'
@@ -54,16 +53,30 @@ limit $1`,
 )
 
 // Locks the rows before the executions: a transaction that cancels more members waits for these locks, and has locked no execution.
+// It locks the executions of these rows only: of two processes with the same ids, one would otherwise lock the rows and the other
+// the executions, and both would process nothing.
 export const lockBacklog = statement({
   name: `duty.${cancelBacklogDuty}.lock`,
   params: { execution_ids: 'uuid[]' },
   row: { execution_id: 'uuid', generation: 'int4' },
   text: `
-select b.execution_id, b.generation
-from flowfabric.ff_cancel_backlog b
-where b.execution_id = any ($1)
-order by b.execution_id, b.generation
-for update of b skip locked`,
+with backlog as materialized (
+  select b.execution_id, b.generation
+  from flowfabric.ff_cancel_backlog b
+  where b.execution_id = any ($1)
+  order by b.execution_id, b.generation
+  for update of b skip locked
+),
+locked as materialized (
+  select e.execution_id
+  from (select distinct execution_id from backlog) b
+  join flowfabric.ff_exec_core e on e.execution_id = any (array[b.execution_id])
+  order by b.execution_id
+  for no key update of e skip locked
+)
+select execution_id, generation
+from backlog
+where execution_id in (select execution_id from locked)`,
 })
 
 export const readBacklog = statement({
@@ -98,19 +111,20 @@ using unnest($1::uuid[], $2::int4[]) as i (execution_id, generation)
 where b.execution_id = any (array[i.execution_id]) and b.generation = i.generation`,
 })
 
-/** Cancels the members with these ids, as far as no other transaction has locked them. */
+/** Cancels the members with these ids. It leaves those that another transaction has locked to that transaction, or to the duty. */
 export async function cancelMembers(sql: Sql, ids: readonly string[]): Promise<DutySet> {
   const uuids = [...new Set(ids)]
   let transitions: readonly Transition[] = []
   let processed = 0
   const named = { execution_ids: uuids }
-  const reads = [call(lockBacklog, named), lockSetCall(uuids), readLockedCall(uuids), call(readBacklog, named)] as const
-  await sql.decide(reads, ([backlog, locked, rows, read]) => {
+  const reads = [call(lockBacklog, named), readLockedCall(uuids), call(readBacklog, named)] as const
+  await sql.decide(reads, ([locked, rows, read]) => {
     const executions = lockedExecutions(locked, rows)
-    const isLocked = new Set(backlog.map(keyOf))
+    const isLocked = new Set(locked.map(keyOf))
     const known = read.filter((row) => isLocked.has(keyOf(row)) && executions.has(row.execution_id))
     transitions = transitionsOf(known, executions)
     processed = known.length
+    if (processed === 0) return []
     const acknowledged = call(acknowledge, {
       execution_ids: known.map((row) => row.execution_id),
       generations: known.map((row) => row.generation),
