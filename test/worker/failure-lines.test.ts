@@ -42,7 +42,7 @@ test('each failed attempt logs one warning, and the last one an error, with the 
   const { id } = await submit(order)
   await worker.tick()
   await after('1h')
-  const place = String.raw`at charge \(\S+failure-lines\.test\.ts:\d+:\d+\)`
+  const place = String.raw`at charge \([^)]+failure-lines\.test\.ts:\d+:\d+\)`
   const failed = `failed in step "pay": bank says no twice: the account is empty, ${place}`
   expect(above()).toEqual([
     expect.stringMatching(new RegExp(`^warn order <id>: attempt 1 of 2 ${failed}; retry in \\S+ (min|h)$`)),
