@@ -70,7 +70,7 @@ logged as (
     jsonb_build_object('from', old_priority, 'to', priority)
   from changed
 )
-${targetAnswer('target', { public_state: 'flowfabric.ff_public_state', priority: 'int2' })}`,
+${targetAnswer('target', row)}`,
 })
 
 export function changePriorityOperation(sql: Sql): SetOperation<ItemOf<typeof changePriorityRequest>, PriorityChanged> {

@@ -47,15 +47,6 @@ export interface Granted {
   readonly expiresAt: number
 }
 
-const own = {
-  public_state: 'flowfabric.ff_public_state',
-  is_eligible: 'bool',
-  is_granted: 'bool',
-  granted_until_ms: 'int8',
-  needed_kind: 'text',
-  needed_version: 'text',
-  needed_capabilities: 'text[]',
-} as const
 const row = {
   ordinal: 'int8',
   queue_id: 'int4',
@@ -117,7 +108,7 @@ marked as (
   from granted g
   where e.execution_id = any (array[g.execution_id])
 )
-${targetAnswer('evaluated', own)}`,
+${targetAnswer('evaluated', row)}`,
 })
 
 export function grantOperation(sql: Sql): SetOperation<ItemOf<typeof grantRequest>, Granted> {

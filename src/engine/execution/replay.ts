@@ -18,17 +18,6 @@ import { nextDeadlineSql, reopenExecutions } from '../transition/reopen.ts'
 import { refusalOf, repeatedReplay, replayedAs, replayRequest, type Replay, type Replayed } from './replay-request.ts'
 import { rememberRequests, repeatable, repeatedAnswer, repeatedRequests } from './request-memory.ts'
 
-const own = {
-  public_state: 'flowfabric.ff_public_state',
-  generation: 'int4',
-  replay_count: 'int4',
-  most_replays: 'int4',
-  next_deadline_ms: 'int8',
-  deadline_dropped: 'bool',
-  is_member: 'bool',
-  is_from_known: 'bool',
-  repeated: 'jsonb',
-} as const
 const row = {
   ordinal: 'int8',
   queue_id: 'int4',
@@ -102,7 +91,7 @@ kept_steps as (
     window earlier as (order by f.step_no)
   ) s
 )
-${targetAnswer('evaluated', own)}`,
+${targetAnswer('evaluated', row)}`,
 })
 
 /** `replayMember` replays a member of a flow, under the lock of the flow. */

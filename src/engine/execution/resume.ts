@@ -45,16 +45,18 @@ export interface Resumed {
   readonly delayUntil: number | null
 }
 
+const row = {
+  ordinal: 'int8',
+  queue_id: 'int4',
+  public_state: oneOf<PublicState | null>(),
+  delay_until_ms: 'int8?',
+  repeated: 'jsonb?',
+} as const
+
 const resumeStatement = statement({
   name: 'execution.resume',
   params: resumeRequest.params,
-  row: {
-    ordinal: 'int8',
-    queue_id: 'int4',
-    public_state: oneOf<PublicState | null>(),
-    delay_until_ms: 'int8?',
-    repeated: 'jsonb?',
-  },
+  row,
   text: `
 ${resumeRequest.input},
 ${lockedTarget(...resumeRequest.columns)},
@@ -82,7 +84,7 @@ answered as materialized (
   from target t
   cross join clock k
 )
-${targetAnswer('answered', { public_state: 'flowfabric.ff_public_state', delay_until_ms: 'int8', repeated: 'jsonb' })}`,
+${targetAnswer('answered', row)}`,
 })
 
 export function resumeOperation(sql: Sql): SetOperation<ItemOf<typeof resumeRequest>, Resumed> {

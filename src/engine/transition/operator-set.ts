@@ -93,11 +93,12 @@ target as materialized (
 )`
 }
 
-/** The end of the statement: `columns` of the targets. */
-export function targetAnswer(from: string, own: Readonly<Record<string, string>>): string {
-  const columns = Object.keys(own).map((name) => `, v.${name}`)
+/** The end of the statement: the columns of its row, of the targets. */
+export function targetAnswer(from: string, row: AnswerColumns): string {
   return `
-select v.ordinal, v.queue_id${columns.join('')}
+select ${Object.keys(row)
+    .map((name) => `v.${name}`)
+    .join(', ')}
 from ${from} v`
 }
 

@@ -103,8 +103,8 @@ test('a parent that waits for another event stays suspended, with its timer', as
 
 test('a child that ended before the timeout counts, also when its parent was not notified yet', async () => {
   const { engine, sql, clock } = await setup({ dispatch: false })
-  const [met, unmet] = [await held(engine), await held(engine)]
-  for (const [parent, more] of [[met, []] as const, [unmet, [{ kind: 'operator' }]] as const]) {
+  const [satisfied, unsatisfied] = [await held(engine), await held(engine)]
+  for (const [parent, more] of [[satisfied, []] as const, [unsatisfied, [{ kind: 'operator' }]] as const]) {
     const childId = await childOf(engine, parent)
     const condition: Condition = { kind: 'allOf', members: [endOf(childId), ...more] }
     await suspend(engine, parent, { condition, timeout: '1m' })
@@ -113,8 +113,8 @@ test('a child that ended before the timeout counts, also when its parent was not
   await clock.advance('2m')
   expect(await suspensionTimeout.runOnce(sql)).toMatchObject({ processed: 2, errors: 0 })
   for (const done of [2, 0]) {
-    expect((await engine.executions.describe(met.executionId))?.publicState).toBe('resumable')
-    expect((await engine.executions.describe(unmet.executionId))?.publicState).toBe('failed')
+    expect((await engine.executions.describe(satisfied.executionId))?.publicState).toBe('resumable')
+    expect((await engine.executions.describe(unsatisfied.executionId))?.publicState).toBe('failed')
     expect(await notifyParents(sql, 100)).toMatchObject({ done })
   }
 })

@@ -156,7 +156,7 @@ test('an execution that cannot be deleted is quarantined, and its neighbours are
   for (let count = 0; count < 4; count++) await given.completed({ endedAt: 1 })
   const bad = await given.completed({ endedAt: 1 })
   const match = { execution_id: bad }
-  const accept = await stored.executions.refuse(sql, 'delete', { match, message: 'somebody else wants this one' })
+  const accept = await stored.executions.refuse(sql, 'delete', { match, message: 'another transaction needs this row' })
   const lines: string[] = []
   const logger = { ...console, error: (line: string) => void lines.push(line) }
   expect(await forAWeek.runOnce(sql, { logger })).toMatchObject({ processed: 4, errors: 1 })
